@@ -10,6 +10,10 @@ add_compile_options(-Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverload
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports false positives of this kind inside std::string (GCC bug 105651).
   add_compile_options(-Wno-restrict)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Kernels use & and | on bools so that loops vectorise, and std::stable_sort of libstdc++ 12 calls
+  # what is deprecated in C++17.
+  add_compile_options(-Wno-bitwise-instead-of-logical -Wno-deprecated-declarations)
 endif()
 
 if(HONE_SANITIZE)

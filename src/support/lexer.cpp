@@ -180,6 +180,7 @@ void Lexer::advance() {
   skip_blanks();
   token_ = Token{};
   token_.at = position_;
+  token_.begin = token_.end = offset_;
   if (offset_ >= text_.size()) return;
   const char c = look();
   if (is_name_start(c)) {
@@ -193,6 +194,7 @@ void Lexer::advance() {
   } else {
     read_sign();
   }
+  token_.end = offset_;
 }
 
 void Lexer::read_name() {

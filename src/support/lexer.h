@@ -27,6 +27,7 @@ struct Token {
   std::string text;     // without quotes, escapes resolved
   bool quoted = false;  // a name in backquotes is never a keyword
   Position at;
+  size_t begin = 0, end = 0;  // bytes of the text
 };
 
 // How deep any parser on these tokens may nest, so that hostile text cannot exhaust the stack.

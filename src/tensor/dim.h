@@ -76,6 +76,11 @@ int compare(const DimAtom& a, const DimAtom& b);
 [[nodiscard]] Dim min(const Dim& a, const Dim& b);
 [[nodiscard]] Dim max(const Dim& a, const Dim& b);
 
+// True when provable from "symbols are integers >= 0 and divisors are not 0"; false is no proof
+// of the contrary.
+[[nodiscard]] bool is_nonnegative(const Dim& dim);
+[[nodiscard]] bool is_at_least(const Dim& a, const Dim& b);
+
 // Integer helpers with the same rounding.
 [[nodiscard]] int64_t floor_div(int64_t a, int64_t b);
 [[nodiscard]] int64_t floor_mod(int64_t a, int64_t b);

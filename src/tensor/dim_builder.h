@@ -31,9 +31,4 @@ struct DimBuilder {
 // The atom, when the polynomial is exactly one atom with coefficient 1; else null.
 const DimAtom* as_atom(const Dim& dim);
 
-// True when provable from "symbols are integers >= 0 and divisors are not 0"; false is no proof
-// of the contrary.
-bool is_nonnegative(const Dim& dim);
-bool is_at_least(const Dim& a, const Dim& b);
-
 }  // namespace hone

@@ -1,0 +1,111 @@
+#include "driver/inspect.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "expr/analysis.h"
+
+namespace hone {
+namespace {
+
+std::string describe(const Value& value) {
+  std::string text = value.name + ": ";
+  if (!value.opaque_type.empty()) return text + "not a tensor";
+  if (value.type.element == ElementType::kInvalid) return text + "unknown";
+  return text + value.type.to_string();
+}
+
+void count_graph(const Graph& graph, std::map<std::string, OperatorCount>& counts,
+                 Inspection& result);
+
+void count_subgraphs(const Attribute& attribute, std::map<std::string, OperatorCount>& counts,
+                     Inspection& result) {
+  using GraphRef = std::shared_ptr<const Graph>;
+  if (const auto* graph = std::get_if<GraphRef>(&attribute)) count_graph(**graph, counts, result);
+  if (const auto* graphs = std::get_if<std::vector<GraphRef>>(&attribute))
+    for (const GraphRef& graph : *graphs) count_graph(*graph, counts, result);
+}
+
+// Nothing when it depends on symbols, or is beyond all measure.
+std::optional<double> known_flops(const TensorExpr& expr) {
+  try {
+    const Dim flops = flops_of(expr);
+    if (flops.is_const()) return static_cast<double>(flops.value());
+  } catch (const Failure&) {
+  }
+  return std::nullopt;
+}
+
+double expanded_flops(const Graph& graph, bool& known) {
+  double sum = 0;
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    if (node.expansion) sum += expanded_flops(*node.expansion, known);
+    if (!node.meaning) continue;
+    const std::optional<double> flops = known_flops(*node.meaning);
+    known = known && flops.has_value();
+    sum += flops.value_or(0);
+  }
+  return sum;
+}
+
+void count_node(const Node& node, OperatorCount& count, Inspection& result) {
+  ++count.count;
+  ++result.nodes;
+  if (node.expansion) {
+    bool known = true;
+    count.flops += expanded_flops(*node.expansion, known);
+    if (!known) ++count.unknown_flops;
+    return;
+  }
+  if (!node.meaning) {
+    result.opaque.push_back({node.name, node.full_op(), node.why_opaque});
+    return;
+  }
+  const std::optional<double> flops = known_flops(*node.meaning);
+  count.flops += flops.value_or(0);
+  if (!flops) ++count.unknown_flops;
+}
+
+void count_graph(const Graph& graph, std::map<std::string, OperatorCount>& counts,
+                 Inspection& result) {
+  for (const NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    OperatorCount& count = counts[node.full_op()];
+    count.op = node.full_op();
+    count_node(node, count, result);
+    for (const auto& [name, attribute] : node.attributes) count_subgraphs(attribute, counts, result);
+  }
+  const std::vector<int> uses = graph.use_counts();
+  for (const ValueId id : graph.constants()) {
+    if (uses[id.index()] == 0) continue;
+    result.parameters += graph.value(id).constant.count();
+    result.parameter_bytes += graph.value(id).constant.byte_size();
+  }
+}
+
+}  // namespace
+
+Inspection inspect(const Model& model) {
+  Inspection result;
+  const Graph& graph = model.graph;
+  for (const ValueId id : graph.inputs()) result.inputs.push_back(describe(graph.value(id)));
+  for (const ValueId id : graph.outputs()) result.outputs.push_back(describe(graph.value(id)));
+  std::map<std::string, OperatorCount> counts;
+  count_graph(graph, counts, result);
+  for (auto& [op, count] : counts) {
+    result.flops += count.flops;
+    result.unknown_flops += count.unknown_flops;
+    result.operators.push_back(std::move(count));
+  }
+  std::sort(result.operators.begin(), result.operators.end(),
+            [](const OperatorCount& a, const OperatorCount& b) {
+              return std::tuple(-a.flops, -static_cast<double>(a.count), a.op) <
+                     std::tuple(-b.flops, -static_cast<double>(b.count), b.op);
+            });
+  return result;
+}
+
+}  // namespace hone

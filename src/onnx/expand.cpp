@@ -1,0 +1,172 @@
+#include "onnx/expand.h"
+
+#include "graph/infer.h"
+#include "onnx/defs/schema.h"
+#include "onnx/encode.h"
+#include "onnx/types.h"
+
+namespace hone {
+namespace {
+
+constexpr int kMaxDepth = 16;  // functions that call functions, subgraphs in subgraphs
+constexpr int kMaxRounds = 8;
+
+class Expander {
+ public:
+  Expander(const LocalFunctions& functions, ConvertContext& context)
+      : functions_(functions), context_(context) {}
+
+  Errors run(Graph& graph, int depth) {
+    for (int round = 0;; ++round) {
+      Errors errors = guarded_infer(graph);
+      bool changed = false;
+      for (const NodeId id : graph.order()) {
+        Node& node = graph.node(id);
+        changed |= finish_subgraphs(graph, node, depth, errors);
+        if (!node.meaning && !node.expansion && depth < kMaxDepth)
+          changed |= expand(graph, node, depth);
+      }
+      if (!changed || round == kMaxRounds) return errors;
+    }
+  }
+
+ private:
+  static Errors guarded_infer(Graph& graph) {
+    try {
+      return infer(graph);
+    } catch (const Failure& failure) {
+      return {failure.error};
+    }
+  }
+
+  // True when an output's type became known.
+  static bool take_types(Graph& graph, const Node& node, const Graph& body) {
+    bool changed = false;
+    for (size_t i = 0; i < node.outputs.size() && i < body.outputs().size(); ++i) {
+      if (!node.outputs[i].valid() || !body.outputs()[i].valid()) continue;
+      Value& value = graph.value(node.outputs[i]);
+      const TensorType& type = body.value(body.outputs()[i]).type;
+      const bool news = type.element != ElementType::kInvalid &&
+                        (value.type.element == ElementType::kInvalid ||
+                         (!value.type.shape && type.shape));
+      if (news) value.type = type;
+      changed |= news;
+    }
+    return changed;
+  }
+
+  bool finish_subgraphs(Graph& graph, Node& node, int depth, Errors& errors) {
+    bool changed = false;
+    const auto finish = [&](std::shared_ptr<const Graph>& body) {
+      if (!body || depth >= kMaxDepth) return;
+      auto copy = std::make_shared<Graph>(*body);
+      for (size_t i = 0; i < copy->value_count(); ++i) {
+        Value& value = copy->value({static_cast<int32_t>(i)});
+        if (value.kind != Value::Kind::kOuter) continue;
+        if (const auto outer = graph.find_value(value.name)) value.type = graph.value(*outer).type;
+      }
+      for (Error& error : run(*copy, depth + 1)) {
+        error.where = node.label() + ", " + error.where;
+        errors.push_back(std::move(error));
+      }
+      if (node.op == "If" && node.domain.empty()) changed |= take_types(graph, node, *copy);
+      body = std::move(copy);
+    };
+    for (auto& [name, attribute] : node.attributes) {
+      if (auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute)) finish(*one);
+      if (auto* all = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
+        for (auto& body : *all) finish(body);
+    }
+    return changed;
+  }
+
+  // Does the table lack a meaning, rather than the graph a shape or value?
+  static bool lacks_meaning(const Graph& graph, const Node& node) {
+    if (node.def == nullptr) return true;
+    if (!node.def->define) return !node.def->kernel;
+    OpContext context(node.op, node.opset, operands_of(graph, node), node.attributes,
+                      node.outputs.size());
+    const Result<TensorExpr> expr = instantiate(*node.def, context);
+    return !expr && expr.error().kind == ErrorKind::kUnsupported;
+  }
+
+  bool expand(Graph& graph, Node& node, int depth) {
+    if (node.inline_expr || !lacks_meaning(graph, node)) return false;
+    try {
+      onnx::FunctionProto function;
+      Attributes defaults;
+      if (!find_function(graph, node, function, defaults)) return false;
+      if (static_cast<size_t>(function.input_size()) < node.inputs.size() ||
+          static_cast<size_t>(function.output_size()) < node.outputs.size())
+        return false;
+      // A body that does not convert is no reason to refuse the model.
+      ConvertContext inner{context_.table, context_.reader, context_.ir_version, {}};
+      Graph body = convert_function(function, graph, node, defaults, inner);
+      if (!inner.errors.empty()) return false;
+      if (!run(body, depth + 1).empty()) return false;
+      take_types(graph, node, body);
+      node.expansion = std::make_shared<const Graph>(std::move(body));
+      return true;
+    } catch (const Failure&) {
+      return false;
+    } catch (const std::exception&) {
+      return false;  // thrown by the onnx library
+    }
+  }
+
+  bool find_function(const Graph& graph, const Node& node, onnx::FunctionProto& function,
+                     Attributes& defaults) {
+    const auto local = functions_.find(node.domain + ":" + node.op + ":" + node.overload);
+    if (local != functions_.end()) {
+      function = *local->second;
+      for (const auto& proto : function.attribute_proto())
+        defaults.emplace(proto.name(), convert_attribute(proto, context_));
+      return true;
+    }
+    const onnx::OpSchema* schema =
+        onnx::OpSchemaRegistry::Schema(node.op, node.opset, node.domain);
+    if (schema == nullptr) return false;
+    for (const auto& [name, attribute] : schema->attributes())
+      if (attribute.default_value.has_type())
+        defaults.emplace(name, convert_attribute(attribute.default_value, context_));
+    if (const onnx::FunctionProto* body = schema->GetFunction(node.opset, true)) {
+      function = *body;
+      return true;
+    }
+    return schema->HasContextDependentFunction() && build(graph, node, *schema, function);
+  }
+
+  static bool build(const Graph& graph, const Node& node, const onnx::OpSchema& schema,
+                    onnx::FunctionProto& function) {
+    const Encoder encoder([](const Buffer&, onnx::TensorProto&) {}, onnx::Version::IR_VERSION);
+    Node plain = node;
+    std::erase_if(plain.attributes, [](const auto& item) {
+      return std::holds_alternative<std::shared_ptr<const Graph>>(item.second);
+    });
+    std::vector<onnx::TypeProto> types;
+    for (const ValueId input : node.inputs) {
+      const bool known = input.valid() && graph.value(input).type.element != ElementType::kInvalid;
+      types.push_back(known ? type_proto_of(graph.value(input).type) : onnx::TypeProto{});
+    }
+    const onnx::FunctionBodyBuildContextImpl context(encoder.node(graph, plain), types);
+    return schema.BuildContextDependentFunction(context, function, node.opset);
+  }
+
+  const LocalFunctions& functions_;
+  ConvertContext& context_;
+};
+
+}  // namespace
+
+LocalFunctions local_functions_of(const onnx::ModelProto& model) {
+  LocalFunctions functions;
+  for (const auto& function : model.functions())
+    functions[function.domain() + ":" + function.name() + ":" + function.overload()] = &function;
+  return functions;
+}
+
+Errors infer_and_expand(Graph& graph, const LocalFunctions& functions, ConvertContext& context) {
+  return Expander(functions, context).run(graph, 0);
+}
+
+}  // namespace hone
