@@ -11,9 +11,12 @@ namespace {
 
 vm::Numbers numbers_of(Domain domain) {
   switch (domain) {
-    case Domain::kDouble: return vm::Numbers::kDouble;
-    case Domain::kField: return vm::Numbers::kField;
-    case Domain::kNative: break;
+    case Domain::kDouble:
+      return vm::Numbers::kDouble;
+    case Domain::kField:
+      return vm::Numbers::kField;
+    case Domain::kNative:
+      break;
   }
   return vm::Numbers::kNative;
 }
@@ -37,6 +40,12 @@ TensorExpr bind(const TensorExpr& expr, const std::vector<std::vector<int64_t>>&
     if (vm::numbers(bound.tensors[i].shape) != operand_dims[i])
       throw_invalid("the operand '" + expr.tensors[i].name + "' has shape " +
                     dims_text(operand_dims[i]) + ", not " + to_string(bound.tensors[i].shape));
+  for (const TensorDecl& tensor : bound.tensors) {
+    (void)checked_count(vm::numbers(tensor.shape));
+    if (!is_float(tensor.type) && !is_integer(tensor.type) && tensor.type != ElementType::kBool)
+      throw_unsupported("cannot compute with elements of type " +
+                        std::string(name_of(tensor.type)));
+  }
   for (const DimEquality& e : bound.equalities)
     if (vm::number(e.left) != vm::number(e.right))
       throw_invalid(e.what + " differ: " + e.left.to_string() + " and " + e.right.to_string());
@@ -59,8 +68,8 @@ struct Program::Impl {
   // Only what the regions name of each tensor.
   void plan(const std::vector<std::optional<vm::Region>>& regions) {
     for (const auto& region : regions) is_needed.push_back(region.has_value());
-    const vm::Environment environment{expr,   numbers_of(options.domain), options.seed,
-                                      options.parameters, tables, {}};
+    const vm::Environment environment{
+        expr, numbers_of(options.domain), options.seed, options.parameters, tables, {}};
     for (const Stage& stage : expr.stages) {
       if (!needs(stage)) continue;
       const bool is_map = stage.kind == Stage::Kind::kMap;
@@ -70,7 +79,9 @@ struct Program::Impl {
   }
 
   [[nodiscard]] bool needs(const Stage& stage) const {
-    const auto needed = [&](int tensor) { return is_needed[static_cast<size_t>(tensor)]; };
+    const auto needed = [&](int tensor) {
+      return tensor >= 0 && is_needed[static_cast<size_t>(tensor)];
+    };
     if (stage.kind != Stage::Kind::kScan) return needed(stage.result);
     return std::any_of(stage.carried.begin(), stage.carried.end(),
                        [&](const auto& c) { return needed(c.final); }) ||
@@ -113,8 +124,8 @@ struct Program::Impl {
       if (i < operands.size()) {
         tensors[i] = prepare_operand(operands[i], i);
       } else if (is_needed[i]) {
-        tensors[i] = Buffer::allocate(compute_type_of(expr.tensors[i]),
-                                      vm::numbers(expr.tensors[i].shape));
+        tensors[i] =
+            Buffer::allocate(compute_type_of(expr.tensors[i]), vm::numbers(expr.tensors[i].shape));
         writable = tensors[i].mutable_data();
       }
       state.memory.read.push_back(tensors[i].data());
@@ -215,8 +226,8 @@ Result<std::vector<Buffer>> evaluate(const TensorExpr& expr, std::span<const Buf
   return program->run(operands);
 }
 
-Result<Buffer> evaluate_box(const TensorExpr& expr, std::span<const Buffer> operands,
-                            size_t output, const Box& box, const EvaluateOptions& options) {
+Result<Buffer> evaluate_box(const TensorExpr& expr, std::span<const Buffer> operands, size_t output,
+                            const Box& box, const EvaluateOptions& options) {
   try {
     HONE_CHECK(output < expr.outputs.size(), "no such output");
     const int tensor = expr.outputs[output];

@@ -111,13 +111,18 @@ class DimEvaluator {
 
   static Dim combine(Combiner combiner, const Dim& a, const Dim& b) {
     switch (combiner) {
-      case Combiner::kSum: return a + b;
+      case Combiner::kSum:
+        return a + b;
       case Combiner::kProduct:
-      case Combiner::kAnd: return a * b;
+      case Combiner::kAnd:
+        return a * b;
       case Combiner::kMax:
-      case Combiner::kOr: return max(a, b);
-      case Combiner::kMin: return min(a, b);
-      default: throw Undecided{};
+      case Combiner::kOr:
+        return max(a, b);
+      case Combiner::kMin:
+        return min(a, b);
+      default:
+        throw Undecided{};
     }
   }
 
@@ -126,10 +131,14 @@ class DimEvaluator {
       case ScalarNode::Kind::kLiteral:
         if (const auto value = s->literal.to_int()) return *value;
         throw Undecided{};
-      case ScalarNode::Kind::kIndex: return index(s->index);
-      case ScalarNode::Kind::kRead: return read(*s);
-      case ScalarNode::Kind::kApply: return apply(*s);
-      default: throw Undecided{};
+      case ScalarNode::Kind::kIndex:
+        return index(s->index);
+      case ScalarNode::Kind::kRead:
+        return read(*s);
+      case ScalarNode::Kind::kApply:
+        return apply(*s);
+      default:
+        throw Undecided{};
     }
   }
 
@@ -161,17 +170,22 @@ class DimEvaluator {
       case IndexAtom::Kind::kAxis:
         if (a.axis.value < 0) throw Undecided{};
         return axes_[static_cast<size_t>(a.axis.value)];
-      case IndexAtom::Kind::kFloorDiv: return floor_div(index(a.left), a.divisor);
-      case IndexAtom::Kind::kMod: return mod(index(a.left), a.divisor);
-      case IndexAtom::Kind::kMin: return min(index(a.left), index(a.right));
-      case IndexAtom::Kind::kMax: return max(index(a.left), index(a.right));
+      case IndexAtom::Kind::kFloorDiv:
+        return floor_div(index(a.left), a.divisor);
+      case IndexAtom::Kind::kMod:
+        return mod(index(a.left), a.divisor);
+      case IndexAtom::Kind::kMin:
+        return min(index(a.left), index(a.right));
+      case IndexAtom::Kind::kMax:
+        return max(index(a.left), index(a.right));
       case IndexAtom::Kind::kTable: {
         const auto& entries = expr_.tables[static_cast<size_t>(a.table.value)].indices;
         const int64_t at = known(index(a.left));
         if (at < 0 || at >= static_cast<int64_t>(entries.size())) throw Undecided{};
         return entries[static_cast<size_t>(at)];
       }
-      case IndexAtom::Kind::kValue: return scalar(Scalar(a.read));
+      case IndexAtom::Kind::kValue:
+        return scalar(Scalar(a.read));
     }
     throw Undecided{};
   }
@@ -179,33 +193,52 @@ class DimEvaluator {
   Dim apply(const ScalarNode& node) {
     const auto arg = [&](size_t i) { return scalar(node.args[i]); };
     switch (node.fn) {
-      case Fn::kAdd: return arg(0) + arg(1);
-      case Fn::kSub: return arg(0) - arg(1);
-      case Fn::kMul: return arg(0) * arg(1);
-      case Fn::kDiv: return divide(arg(0), arg(1));
-      case Fn::kNeg: return -arg(0);
+      case Fn::kAdd:
+        return arg(0) + arg(1);
+      case Fn::kSub:
+        return arg(0) - arg(1);
+      case Fn::kMul:
+        return arg(0) * arg(1);
+      case Fn::kDiv:
+        return divide(arg(0), arg(1));
+      case Fn::kNeg:
+        return -arg(0);
       case Fn::kAbs: {
         const Dim a = arg(0);
         return less_than(a, 0) ? -a : a;
       }
-      case Fn::kMin: return min(arg(0), arg(1));
-      case Fn::kMax: return max(arg(0), arg(1));
-      case Fn::kMod: return modulo(arg(0), arg(1));
+      case Fn::kMin:
+        return min(arg(0), arg(1));
+      case Fn::kMax:
+        return max(arg(0), arg(1));
+      case Fn::kMod:
+        return modulo(arg(0), arg(1));
       case Fn::kFloor:
       case Fn::kCeil:
       case Fn::kRound:
-      case Fn::kTrunc: return arg(0);
-      case Fn::kEq: return int64_t{equals(arg(0), arg(1))};
-      case Fn::kLt: return int64_t{less_than(arg(0), arg(1))};
-      case Fn::kLe: return int64_t{!less_than(arg(1), arg(0))};
-      case Fn::kAnd: return arg(0) * arg(1);
-      case Fn::kOr: return max(arg(0), arg(1));
-      case Fn::kXor: return int64_t{!equals(arg(0), arg(1))};
-      case Fn::kNot: return Dim(1) - arg(0);
-      case Fn::kSelect: return known(arg(0)) != 0 ? arg(1) : arg(2);
+      case Fn::kTrunc:
+        return arg(0);
+      case Fn::kEq:
+        return int64_t{equals(arg(0), arg(1))};
+      case Fn::kLt:
+        return int64_t{less_than(arg(0), arg(1))};
+      case Fn::kLe:
+        return int64_t{!less_than(arg(1), arg(0))};
+      case Fn::kAnd:
+        return arg(0) * arg(1);
+      case Fn::kOr:
+        return max(arg(0), arg(1));
+      case Fn::kXor:
+        return int64_t{!equals(arg(0), arg(1))};
+      case Fn::kNot:
+        return Dim(1) - arg(0);
+      case Fn::kSelect:
+        return known(arg(0)) != 0 ? arg(1) : arg(2);
       case Fn::kCast:
-      case Fn::kCastWrap: return cast(node, arg(0));
-      default: throw Undecided{};
+      case Fn::kCastWrap:
+        return cast(node, arg(0));
+      default:
+        throw Undecided{};
     }
   }
 

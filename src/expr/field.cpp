@@ -43,7 +43,8 @@ Field inverse(Field a) { return power(a, kFieldPrime - 2); }
 Field field_of_unsigned(uint64_t value) { return fold_into_field(value); }
 
 Field field_of(int64_t value) {
-  const uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  const uint64_t magnitude =
+      value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   const Field image = fold_into_field(magnitude);
   return value < 0 ? -image : image;
 }
@@ -59,10 +60,14 @@ Field field_of(double value) {
 
 Field field_of(const Literal& value, uint64_t seed) {
   switch (value.kind()) {
-    case Literal::Kind::kPositiveInfinity: return random_element(seed, kInfinity, {});
-    case Literal::Kind::kNegativeInfinity: return random_element(seed, kNegativeInfinity, {});
-    case Literal::Kind::kNan: return random_element(seed, kNan, {});
-    case Literal::Kind::kFinite: break;
+    case Literal::Kind::kPositiveInfinity:
+      return random_element(seed, kInfinity, {});
+    case Literal::Kind::kNegativeInfinity:
+      return random_element(seed, kNegativeInfinity, {});
+    case Literal::Kind::kNan:
+      return random_element(seed, kNan, {});
+    case Literal::Kind::kFinite:
+      break;
   }
   Field result = field_of_unsigned(value.numerator()) * power_of_two(value.exponent());
   if (value.denominator() != 1) result = result / field_of_unsigned(value.denominator());

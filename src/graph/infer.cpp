@@ -75,7 +75,7 @@ class Inference {
       report(node, expr.error());
     } else {
       node.why_opaque = expr.error().reason;
-      if (expr.error().kind == ErrorKind::kUnsupported) infer_opaque(node);
+      infer_opaque(node);
     }
     name_unknown_dims(node);
   }

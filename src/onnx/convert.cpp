@@ -161,7 +161,7 @@ bool Scope::take_constant(const onnx::NodeProto& proto, const Node& node) {
   const ValueId id = graph_.add_constant(proto.output(0), std::move(data));
   graph_.value(id).doc = node.doc;
   graph_.value(id).metadata = node.metadata;
-  graph_.value(id).metadata[kConstantNodeNote] = node.name;
+  if (context_.ir_version < 4) graph_.value(id).metadata[kConstantNodeNote] = node.name;
   return true;
 }
 
@@ -215,7 +215,15 @@ ValueId Scope::input_of(const std::string& name, const std::string& where) {
 void Scope::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
   for (const auto& node : nodes)
     for (const std::string& output : node.output()) later_.insert(output);
-  for (const auto& node : nodes) add_node(node);
+  // Constants first, as they come when they are initializers: ids, and names made of them, are
+  // then the same after export.
+  const auto is_constant = [](const onnx::NodeProto& node) {
+    return node.op_type() == "Constant" && domain_of(node.domain()).empty();
+  };
+  for (const auto& node : nodes)
+    if (is_constant(node)) add_node(node);
+  for (const auto& node : nodes)
+    if (!is_constant(node)) add_node(node);
 }
 
 void Scope::add_value_info(const onnx::GraphProto& proto) {

@@ -21,7 +21,8 @@ void require_type(const OpContext& c, size_t i, std::string_view what,
   const ElementType type = c.type(i);
   if (std::find(types.begin(), types.end(), type) != types.end()) return;
   std::string wanted;
-  for (const ElementType t : types) wanted += (wanted.empty() ? "" : ", ") + std::string(name_of(t));
+  for (const ElementType t : types)
+    wanted += (wanted.empty() ? "" : ", ") + std::string(name_of(t));
   throw_invalid(std::string(what) + " is of type " + std::string(name_of(type)),
                 "allowed are " + wanted);
 }
@@ -37,12 +38,12 @@ Scalar requantize(const Scalar& value, const Scalar& multiplier, const Scalar& z
   if (type != ElementType::kU8 && type != ElementType::kI8)
     throw_unsupported("quantization to " + std::string(name_of(type)));
   const bool is_signed = type == ElementType::kI8;
-  const Scalar scaled = Scalar::cast(ElementType::kF64, value) *
-                            Scalar::cast(ElementType::kF64, multiplier) +
-                        Scalar::cast(ElementType::kF64, zero_point);
+  const Scalar scaled =
+      Scalar::cast(ElementType::kF64, value) * Scalar::cast(ElementType::kF64, multiplier) +
+      Scalar::cast(ElementType::kF64, zero_point);
   const Scalar rounded = Scalar::apply(Fn::kRound, {scaled});
-  return Scalar::cast(type, min(max(rounded, Literal(is_signed ? -128 : 0)),
-                                Literal(is_signed ? 127 : 255)));
+  return Scalar::cast(
+      type, min(max(rounded, Literal(is_signed ? -128 : 0)), Literal(is_signed ? 127 : 255)));
 }
 
 }  // namespace hone

@@ -25,6 +25,8 @@ const T* attribute_as(const Attributes& attributes, const std::string& name, con
 
 ElementType OpContext::type(size_t i) const {
   if (!has(i)) throw_invalid(input_name(op_, i) + " is missing");
+  if (operands_[i].type.element == ElementType::kInvalid)
+    throw_unknown("the type of " + input_name(op_, i) + " is not known");
   return operands_[i].type.element;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ops/kernels.h"
+
 namespace hone {
 namespace {
 
@@ -103,6 +105,23 @@ std::optional<std::vector<int64_t>> ints_by_opset(const OpContext& c, const std:
   }
   if (!c.has_attribute(attribute)) return std::nullopt;
   return c.ints_attribute(attribute, {});
+}
+
+Dim vector_length(const OpContext& c, size_t i) {
+  if (c.rank(i) != 1) throw_invalid("input " + std::to_string(i) + " must be a vector");
+  return c.dim(i, 0);
+}
+
+std::vector<TensorType> type_of_rank(ElementType type, const Dim& rank) {
+  if (!rank.is_const()) return {{type, std::nullopt}};
+  if (rank.value() < 0 || rank.value() > 1024) throw_invalid("a rank of " + rank.to_string());
+  return {{type, Shape(static_cast<size_t>(rank.value()), Dim(kUnknownDim))}};
+}
+
+std::vector<TensorType> same_rank(OpContext& c) {
+  const auto& shape = c.operand_info(0).type.shape;
+  if (!shape) return {{c.type(0), std::nullopt}};
+  return type_of_rank(c.type(0), static_cast<int64_t>(shape->size()));
 }
 
 bool is_at_most(const Dim& a, const Dim& b) { return min(a, b) == a; }

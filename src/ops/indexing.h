@@ -36,6 +36,14 @@ namespace hone {
                                                                 const std::string& attribute,
                                                                 size_t i, int input_since);
 
+// The extent of operand i, which must have rank 1.
+[[nodiscard]] Dim vector_length(const OpContext& c, size_t i);
+
+// What is known of a result whose extents need values of a run: the type, and the rank if it is a
+// number. For OperatorDef::infer.
+[[nodiscard]] std::vector<TensorType> type_of_rank(ElementType type, const Dim& rank);
+[[nodiscard]] std::vector<TensorType> same_rank(OpContext& c);  // as operand 0
+
 // True when provable for all values of the symbols.
 [[nodiscard]] bool is_at_most(const Dim& a, const Dim& b);
 

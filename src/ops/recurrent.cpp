@@ -22,11 +22,15 @@ const ActivationKind kActivations[] = {
     {"sigmoid", {}, {}, [](const Scalar& x, const Literal&, const Literal&) { return sigmoid(x); }},
     {"affine", 1.0F, 0.0F,
      [](const Scalar& x, const Literal& alpha, const Literal& beta) { return x * alpha + beta; }},
-    {"leakyrelu", 0.01F, {},
+    {"leakyrelu",
+     0.01F,
+     {},
      [](const Scalar& x, const Literal& alpha, const Literal&) {
        return select(less(x, 0), x * alpha, x);
      }},
-    {"thresholdedrelu", 1.0F, {},
+    {"thresholdedrelu",
+     1.0F,
+     {},
      [](const Scalar& x, const Literal& alpha, const Literal&) {
        return select(less_equal(x, alpha), 0, x);
      }},
@@ -38,13 +42,19 @@ const ActivationKind kActivations[] = {
      [](const Scalar& x, const Literal& alpha, const Literal& beta) {
        return min(max(x * alpha + beta, 0), 1);
      }},
-    {"elu", 1.0F, {},
+    {"elu",
+     1.0F,
+     {},
      [](const Scalar& x, const Literal& alpha, const Literal&) {
        return select(less(x, 0), (exp(x) - 1) * alpha, x);
      }},
-    {"softsign", {}, {},
+    {"softsign",
+     {},
+     {},
      [](const Scalar& x, const Literal&, const Literal&) { return x / (abs(x) + 1); }},
-    {"softplus", {}, {},
+    {"softplus",
+     {},
+     {},
      [](const Scalar& x, const Literal&, const Literal&) { return softplus(x); }},
 };
 
@@ -165,11 +175,10 @@ Operand Recurrence::input_part(size_t direction, const Dim& recurrent_bias_until
   const AxisId g = b.axis("g", rows);
   const AxisId i = b.axis("i", inputs);
   const Scalar read = batch_first ? x[0](n, t, i) : x[0](t, n, i);
-  const Operand product =
-      b.reduce("x_part", {t, n, g}, Combiner::kSum, {i}, read * x[1](d, g, i));
+  const Operand product = b.reduce("x_part", {t, n, g}, Combiner::kSum, {i}, read * x[1](d, g, i));
   if (!x[3].valid()) return product;
-  const Scalar both = select(less(Index(g), Index(recurrent_bias_until)),
-                             recurrent_bias(direction, g), Literal(0));
+  const Scalar both =
+      select(less(Index(g), Index(recurrent_bias_until)), recurrent_bias(direction, g), Literal(0));
   return b.map("x_biased", {t, n, g}, product(t, n, g) + x[3](d, g) + both);
 }
 

@@ -27,16 +27,17 @@ struct Recurrence {
   std::vector<Operand> x;  // operands by input number; invalid where absent
   ElementType type;
   size_t directions;
-  bool reverse_first;      // direction 0 runs backwards
-  bool batch_first;        // layout = 1
+  bool reverse_first;  // direction 0 runs backwards
+  bool batch_first;    // layout = 1
   Dim steps, batch, inputs, hidden;
-  AxisId n, h;             // axes of the state [batch, hidden]
+  AxisId n, h;  // axes of the state [batch, hidden]
 
   [[nodiscard]] bool reversed(size_t direction) const { return direction == 1 || reverse_first; }
   // The first value of a state: input `i`, or zeros.
   [[nodiscard]] Operand initial(size_t i, size_t direction, const std::string& name) const;
-  // sum_i x[t, n, i] * w[direction, g, i] + both biases, for all steps at once: [steps, batch, gates]
-  // `recurrent_bias` is false for the gates whose recurrent bias is added elsewhere (from `from` on).
+  // sum_i x[t, n, i] * w[direction, g, i] + both biases, for all steps at once: [steps, batch,
+  // gates] `recurrent_bias` is false for the gates whose recurrent bias is added elsewhere (from
+  // `from` on).
   [[nodiscard]] Operand input_part(size_t direction, const Dim& recurrent_bias_until) const;
   // Bias of gate g as seen from the recurrent side.
   [[nodiscard]] Scalar recurrent_bias(size_t direction, const Index& gate) const;

@@ -23,16 +23,19 @@ Position position_of(const AxisResize& axis, const ResizeRule& rule, const Index
   const Dim& v = axis.step_down;
   const Index half_pixel = (o * Dim(2) + Index(1)) * v - Index(u);
   switch (rule.coordinates) {
-    case Coordinates::kAsymmetric: return {o * v, max(u, Dim(1))};
+    case Coordinates::kAsymmetric:
+      return {o * v, max(u, Dim(1))};
     case Coordinates::kAlignCorners:
       return {o * ((axis.input - 1) * v), max(axis.input * u - v, Dim(1))};
-    case Coordinates::kHalfPixel: return {half_pixel, max(u * 2, Dim(1))};
+    case Coordinates::kHalfPixel:
+      return {half_pixel, max(u * 2, Dim(1))};
     case Coordinates::kPytorchHalfPixel:  // 0 for a single point
       return {half_pixel * min(axis.output - 1, Dim(1)), max(u * 2, Dim(1))};
     case Coordinates::kHalfPixelSymmetric:
       if (axis.input * u == axis.output * v) return {half_pixel, max(u * 2, Dim(1))};
       break;
-    case Coordinates::kTfCropAndResize: break;
+    case Coordinates::kTfCropAndResize:
+      break;
   }
   throw_unknown("the extent of a resized axis is not known");
 }
@@ -42,10 +45,14 @@ Index nearest_index(const Position& at, NearestRule rule) {
   const Dim denominator = at.denominator * 2;
   const Index half(at.denominator);
   switch (rule) {
-    case NearestRule::kFloor: return floor_div(at.numerator, at.denominator);
-    case NearestRule::kCeil: return Index(0) - floor_div(Index(0) - at.numerator, at.denominator);
-    case NearestRule::kRoundPreferCeil: return floor_div(twice + half, denominator);
-    case NearestRule::kRoundPreferFloor: return Index(0) - floor_div(half - twice, denominator);
+    case NearestRule::kFloor:
+      return floor_div(at.numerator, at.denominator);
+    case NearestRule::kCeil:
+      return Index(0) - floor_div(Index(0) - at.numerator, at.denominator);
+    case NearestRule::kRoundPreferCeil:
+      return floor_div(twice + half, denominator);
+    case NearestRule::kRoundPreferFloor:
+      return Index(0) - floor_div(half - twice, denominator);
   }
   return {};
 }
@@ -60,9 +67,10 @@ Scalar weight_of(const Scalar& ratio, const Scalar& offset, const ResizeRule& ru
   if (rule.interpolation == Interpolation::kLinear) return Literal(1) - distance;
   const double a = rule.cubic_a;
   const auto literal = [](double value) { return Literal::of_double(value); };
-  const Scalar near = (distance * literal(a + 2) - literal(a + 3)) * distance * distance + Literal(1);
-  const Scalar far = (((distance - Literal(5)) * distance + Literal(8)) * distance - Literal(4)) *
-                     literal(a);
+  const Scalar near =
+      (distance * literal(a + 2) - literal(a + 3)) * distance * distance + Literal(1);
+  const Scalar far =
+      (((distance - Literal(5)) * distance + Literal(8)) * distance - Literal(4)) * literal(a);
   return select(less_equal(distance, Literal(1)), near, far);
 }
 
@@ -83,19 +91,18 @@ Taps computed_taps(Builder& b, const AxisResize& axis, const ResizeRule& rule, E
   Taps taps;
   taps.tap = b.axis("t", linear ? 2 : 4);
   const Index offset = linear ? Index(taps.tap) : Index(taps.tap) - Index(1);
-  const Scalar ratio = as_number(type, mod(at.numerator, at.denominator)) /
-                       as_number(type, at.denominator);
-  const Operand weights = b.map(name + "_weight", {o, taps.tap},
-                                weight_of(ratio, as_number(type, offset), rule));
+  const Scalar ratio =
+      as_number(type, mod(at.numerator, at.denominator)) / as_number(type, at.denominator);
+  const Operand weights =
+      b.map(name + "_weight", {o, taps.tap}, weight_of(ratio, as_number(type, offset), rule));
   taps.index = clamped(floor_div(at.numerator, at.denominator) + offset, axis.input);
   taps.weight = weights(o, taps.tap);
   return taps;
 }
 
 ResizeTaps table_of(const AxisResize& axis, const ResizeRule& rule) {
-  ResizeTaps taps = resize_taps({axis.input.value(), axis.output.value(), *axis.scale,
-                                 axis.crop_begin, axis.crop_end},
-                                rule);
+  ResizeTaps taps = resize_taps(
+      {axis.input.value(), axis.output.value(), *axis.scale, axis.crop_begin, axis.crop_end}, rule);
   if (taps.indices.empty()) {  // nothing is read, but a table has entries
     taps.indices.assign(static_cast<size_t>(taps.count), 0);
     taps.weights.assign(static_cast<size_t>(taps.count), 1.0);
@@ -204,16 +211,15 @@ TensorExpr nearest(const OpContext& c, const ResizeRequest& request) {
     } else if (axis.is_known()) {
       const ResizeTaps taps = table_of(axis, request.rule);
       leaves |= extrapolates(taps);
-      read[i] = Index::table(b.index_table("axis" + std::to_string(i) + "_index", taps.indices),
-                             read[i]);
+      read[i] =
+          Index::table(b.index_table("axis" + std::to_string(i) + "_index", taps.indices), read[i]);
     } else {
       if (axis.cropped()) throw_unknown("the extent of a cropped axis is not known");
       const Position at = position_of(axis, request.rule, read[i]);
       read[i] = clamped(nearest_index(at, request.rule.nearest), axis.input);
     }
   }
-  return b.finish(
-      {b.map("y", output, leaves ? x.at_or(read, request.extrapolation) : x.at(read))});
+  return b.finish({b.map("y", output, leaves ? x.at_or(read, request.extrapolation) : x.at(read))});
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace hone {
 // What a node asks of one axis.
 struct AxisResize {
   Dim input, output;
-  std::optional<double> scale{};    // none: not known before a run
-  Dim step_up = 1, step_down = 1;   // the same as a fraction, in symbols if need be
+  std::optional<double> scale{};   // none: not known before a run
+  Dim step_up = 1, step_down = 1;  // the same as a fraction, in symbols if need be
   double crop_begin = 0, crop_end = 1;
 
   [[nodiscard]] bool cropped() const { return crop_begin != 0 || crop_end != 1; }

@@ -9,7 +9,7 @@ namespace hone {
 namespace {
 
 // Tables beyond this are no sensible resize, but would fill the memory.
-constexpr int64_t kLargestTable = int64_t{1} << 26;
+constexpr int64_t kLargestTable = int64_t{1} << 22;
 
 // Where an output point lies in the input. Aligned corners count the output's width before it is
 // rounded to whole points, as ONNX's own cases have it.
@@ -18,14 +18,18 @@ double source_of(const ResizedAxis& axis, Coordinates coordinates, double o) {
   const double width = axis.scale * input;
   const double half_pixel = (o + 0.5) / axis.scale - 0.5;
   switch (coordinates) {
-    case Coordinates::kHalfPixel: return half_pixel;
+    case Coordinates::kHalfPixel:
+      return half_pixel;
     case Coordinates::kHalfPixelSymmetric: {
       const double adjustment = static_cast<double>(axis.output) / width;
       return input / 2 * (1 - adjustment) + half_pixel;
     }
-    case Coordinates::kPytorchHalfPixel: return axis.output == 1 ? 0 : half_pixel;
-    case Coordinates::kAlignCorners: return width == 1 ? 0 : o * (input - 1) / (width - 1);
-    case Coordinates::kAsymmetric: return o / axis.scale;
+    case Coordinates::kPytorchHalfPixel:
+      return axis.output == 1 ? 0 : half_pixel;
+    case Coordinates::kAlignCorners:
+      return width == 1 ? 0 : o * (input - 1) / (width - 1);
+    case Coordinates::kAsymmetric:
+      return o / axis.scale;
     case Coordinates::kTfCropAndResize: {
       const double part = axis.crop_end - axis.crop_begin;
       const double inside = axis.output == 1
@@ -43,10 +47,14 @@ int64_t nearest_index(double x, NearestRule rule) {
   const auto index = static_cast<int64_t>(low);
   if (ratio == 0) return index;
   switch (rule) {
-    case NearestRule::kRoundPreferFloor: return ratio <= 0.5 ? index : index + 1;
-    case NearestRule::kRoundPreferCeil: return ratio < 0.5 ? index : index + 1;
-    case NearestRule::kFloor: return index;
-    case NearestRule::kCeil: return index + 1;
+    case NearestRule::kRoundPreferFloor:
+      return ratio <= 0.5 ? index : index + 1;
+    case NearestRule::kRoundPreferCeil:
+      return ratio < 0.5 ? index : index + 1;
+    case NearestRule::kFloor:
+      return index;
+    case NearestRule::kCeil:
+      return index + 1;
   }
   return index;
 }
@@ -84,8 +92,9 @@ void require_sensible(const ResizedAxis& axis, int64_t taps) {
   if (!(axis.scale > 0) || !std::isfinite(axis.scale))
     throw_invalid("the scale " + std::to_string(axis.scale) + " is not positive");
   if (axis.input <= 0 && axis.output > 0) throw_invalid("an axis without points cannot be resized");
-  if (axis.output < 0 || axis.output > kLargestTable / taps)
-    throw_invalid("the resized extent " + std::to_string(axis.output) + " is out of range");
+  if (axis.output < 0) throw_invalid("the resized extent is negative");
+  if (axis.output > kLargestTable / taps)
+    throw_unsupported("the resized extent " + std::to_string(axis.output) + " is too large");
 }
 
 bool extrapolates(const ResizedAxis& axis, const ResizeRule& rule, double x) {
@@ -96,7 +105,7 @@ bool extrapolates(const ResizedAxis& axis, const ResizeRule& rule, double x) {
 // Keeps positions within what integers hold; all beyond reads the edge anyway.
 double limited(const ResizedAxis& axis, double x) {
   const double far = static_cast<double>(axis.input) + static_cast<double>(kLargestTable);
-  return std::clamp(x, -far, far);
+  return std::isnan(x) ? 0 : std::clamp(x, -far, far);
 }
 
 }  // namespace

@@ -9,7 +9,12 @@ namespace hone {
 
 enum class Interpolation : uint8_t { kNearest, kLinear, kCubic };
 enum class Coordinates : uint8_t {
-  kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAlignCorners, kAsymmetric, kTfCropAndResize,
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfCropAndResize,
 };
 enum class NearestRule : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
 
@@ -28,8 +33,8 @@ struct ResizedAxis {
   double crop_begin = 0, crop_end = 1;  // the part of the input that is resized (kTfCropAndResize)
 };
 
-// Output point o is the sum over t < count of weights[o * count + t] * input[indices[o * count + t]].
-// An index of -1 stands for the extrapolation value. No weights: all are 1.
+// Output point o is the sum over t < count of weights[o * count + t] * input[indices[o * count +
+// t]]. An index of -1 stands for the extrapolation value. No weights: all are 1.
 struct ResizeTaps {
   int64_t count = 1;
   std::vector<int64_t> indices;

@@ -13,9 +13,9 @@ Neighbourhood neighbourhood(Builder& b, const std::string& name, const Axes& axe
                             const Scalar& position) {
   Neighbourhood result;
   result.position = b.map(name, axes, position);
-  result.low = b.map(name + "_low", axes,
-                     Scalar::cast(ElementType::kI64,
-                                  Scalar::apply(Fn::kFloor, {result.position.at(axes)})));
+  result.low =
+      b.map(name + "_low", axes,
+            Scalar::cast(ElementType::kI64, Scalar::apply(Fn::kFloor, {result.position.at(axes)})));
   return result;
 }
 
@@ -54,8 +54,7 @@ Sampler cubic_sampler(Builder& b, const std::string& name, const Axes& axes,
   const Literal a2 = Literal::rational(5, 4);  // a + 2
   const Literal a3 = Literal::rational(9, 4);  // a + 3
   const Scalar near = (distance * a2 - a3) * distance * distance + Literal(1);
-  const Scalar far = ((distance - Literal(5)) * distance + Literal(8)) * distance * a +
-                     Literal(3);
+  const Scalar far = ((distance - Literal(5)) * distance + Literal(8)) * distance * a + Literal(3);
   return finish(b, name, axes, at, tap, select(less_equal(distance, Literal(1)), near, far), -1);
 }
 

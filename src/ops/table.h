@@ -36,7 +36,9 @@ struct OperatorDef {
   // kernel beside `define` serves operands that the latter finds kUnsupported (strings).
   std::string opaque_reason{};
   ReferenceKernel kernel{};  // null: not run by the reference engine
-  std::function<std::vector<TensorType>(OpContext&)> infer{};  // null: outputs of unknown type
+  // Types of the outputs, -1 for extents that only a run knows. Beside a definition it serves where
+  // that needs values of a run. Null: nothing is known.
+  std::function<std::vector<TensorType>(OpContext&)> infer{};
   bool deterministic = true;  // false: never folded, never merged (RandomNormal, Dropout in training)
   // A use of it in the text form, for documentation and tests: "Softmax(x: f32[2, 3]) {axis = 1}".
   std::string example{};

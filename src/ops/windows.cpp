@@ -82,8 +82,7 @@ Windows windows_of(const OpContext& c, const Shape& input, std::vector<Dim> kern
   } else if (mode == "NOTSET" || mode.empty()) {
     explicit_pads(w, c, input, rounding);
   } else {
-    throw_invalid("auto_pad = " + mode,
-                  "one of NOTSET, SAME_UPPER, SAME_LOWER, VALID is meant");
+    throw_invalid("auto_pad = " + mode, "one of NOTSET, SAME_UPPER, SAME_LOWER, VALID is meant");
   }
   for (const Dim& extent : w.output)
     if (extent.is_const() && extent.value() < 0)

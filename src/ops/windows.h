@@ -10,8 +10,8 @@ namespace hone {
 
 struct Windows {
   std::vector<Dim> kernel, strides, dilations, pad_begin, pad_end;
-  Shape output;             // how many windows lie along each axis
-  bool may_leave = false;   // a window may reach outside of the input
+  Shape output;            // how many windows lie along each axis
+  bool may_leave = false;  // a window may reach outside of the input
 
   [[nodiscard]] size_t rank() const { return kernel.size(); }
   // Where tap `tap` of window `window` reads along spatial axis `axis`.

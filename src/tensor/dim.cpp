@@ -16,6 +16,22 @@ namespace {
                 " " + std::to_string(b));
 }
 
+// Dimensions share their parts, so a model of forty nodes could state one whose text does not fit
+// into memory. Every operation goes over all parts, and so their number is limited.
+constexpr size_t kMostParts = 4096;
+
+[[noreturn]] void throw_too_long() {
+  throw_unsupported("a symbolic dimension has more than " + std::to_string(kMostParts) + " parts");
+}
+
+size_t parts_of(const std::vector<DimTerm>& terms) {
+  size_t parts = terms.size();
+  for (const DimTerm& term : terms)
+    for (const DimAtomRef& atom : term.factors)
+      parts += 1 + parts_of(atom->left.terms()) + parts_of(atom->right.terms());
+  return parts;
+}
+
 }  // namespace
 
 int64_t checked_add(int64_t a, int64_t b) {
@@ -68,6 +84,7 @@ int compare_factors(const std::vector<DimAtomRef>& a, const std::vector<DimAtomR
 
 Dim DimBuilder::from_sorted(int64_t constant, std::vector<DimTerm> terms) {
   Dim dim(constant);
+  if (parts_of(terms) > kMostParts) throw_too_long();
   if (!terms.empty()) dim.terms_ = std::make_shared<std::vector<DimTerm>>(std::move(terms));
   return dim;
 }
@@ -157,6 +174,7 @@ Dim operator-(const Dim& a, const Dim& b) {
 Dim operator*(const Dim& a, const Dim& b) {
   const int64_t constant = checked_mul(a.constant_, b.constant_);
   if (a.is_const() && b.is_const()) return constant;
+  if (a.terms().size() * b.terms().size() > kMostParts) throw_too_long();
   std::vector<DimTerm> terms;
   for (const DimTerm& left : a.terms()) {
     for (const DimTerm& right : b.terms()) {

@@ -24,9 +24,12 @@ class Walker {
 
   void run(const std::vector<Stage>& stages) {
     for (const Stage& stage : stages) {
-      if (stage.kind == Stage::Kind::kScan) scan(stage);
-      else if (stage.kind == Stage::Kind::kScatter) scatter(stage);
-      else map(stage);
+      if (stage.kind == Stage::Kind::kScan)
+        scan(stage);
+      else if (stage.kind == Stage::Kind::kScatter)
+        scatter(stage);
+      else
+        map(stage);
     }
   }
   NaiveTensor& tensor(int id) { return tensors_[static_cast<size_t>(id)]; }
@@ -50,7 +53,8 @@ class Walker {
     for_all(stage.axes, 0, [&](int64_t i) {
       double result = identity(stage.combiner);
       int64_t position = -1;
-      if (stage.combiner == Combiner::kNone) result = scalar(*stage.body);
+      if (stage.combiner == Combiner::kNone)
+        result = scalar(*stage.body);
       else
         for_all(stage.reduce, stage.axes.size(), [&](int64_t r) {
           const double value = scalar(*stage.body);
@@ -68,9 +72,8 @@ class Walker {
 
   void scatter(const Stage& stage) {
     NaiveTensor& result = tensor(stage.result);
-    for_all(stage.axes, 0, [&](int64_t i) {
-      result.values[static_cast<size_t>(i)] = scalar(*stage.body);
-    });
+    for_all(stage.axes, 0,
+            [&](int64_t i) { result.values[static_cast<size_t>(i)] = scalar(*stage.body); });
     for_all(stage.reduce, stage.axes.size(), [&](int64_t) {
       int64_t at = 0;
       for (size_t d = 0; d < stage.target.size(); ++d) {
@@ -105,42 +108,60 @@ class Walker {
   static double identity(Combiner combiner) {
     switch (combiner) {
       case Combiner::kProduct:
-      case Combiner::kAnd: return 1;
-      case Combiner::kMax: return -std::numeric_limits<double>::infinity();
-      case Combiner::kMin: return std::numeric_limits<double>::infinity();
-      default: return 0;
+      case Combiner::kAnd:
+        return 1;
+      case Combiner::kMax:
+        return -std::numeric_limits<double>::infinity();
+      case Combiner::kMin:
+        return std::numeric_limits<double>::infinity();
+      default:
+        return 0;
     }
   }
   static double combine(Combiner combiner, double a, double b) {
     switch (combiner) {
-      case Combiner::kNone: return b;
-      case Combiner::kSum: return a + b;
-      case Combiner::kProduct: return a * b;
+      case Combiner::kNone:
+        return b;
+      case Combiner::kSum:
+        return a + b;
+      case Combiner::kProduct:
+        return a * b;
       case Combiner::kMax:
-      case Combiner::kOr: return std::max(a, b);
-      default: return std::min(a, b);
+      case Combiner::kOr:
+        return std::max(a, b);
+      default:
+        return std::min(a, b);
     }
   }
   static bool beats(Combiner combiner, double value, double best) {
     switch (combiner) {
-      case Combiner::kArgMaxFirst: return value > best;
-      case Combiner::kArgMaxLast: return value >= best;
-      case Combiner::kArgMinFirst: return value < best;
-      default: return value <= best;
+      case Combiner::kArgMaxFirst:
+        return value > best;
+      case Combiner::kArgMaxLast:
+        return value >= best;
+      case Combiner::kArgMinFirst:
+        return value < best;
+      default:
+        return value <= best;
     }
   }
 
   double scalar(const ScalarNode& node) {
     switch (node.kind) {
-      case ScalarNode::Kind::kLiteral: return node.literal.to_double();
-      case ScalarNode::Kind::kIndex: return static_cast<double>(index(node.index));
+      case ScalarNode::Kind::kLiteral:
+        return node.literal.to_double();
+      case ScalarNode::Kind::kIndex:
+        return static_cast<double>(index(node.index));
       case ScalarNode::Kind::kTable:
         return expr_.tables[static_cast<size_t>(node.table.value)]
             .literals.at(static_cast<size_t>(index(node.index)))
             .to_double();
-      case ScalarNode::Kind::kRead: return read(node);
-      case ScalarNode::Kind::kApply: return apply(node);
-      default: throw std::logic_error("not in the oracle");
+      case ScalarNode::Kind::kRead:
+        return read(node);
+      case ScalarNode::Kind::kApply:
+        return apply(node);
+      default:
+        throw std::logic_error("not in the oracle");
     }
   }
 
@@ -168,14 +189,19 @@ class Walker {
       case IndexAtom::Kind::kAxis:
         return a.axis.value < 0 ? steps_[static_cast<size_t>(-a.axis.value - 1)]
                                 : axes_[static_cast<size_t>(a.axis.value)];
-      case IndexAtom::Kind::kFloorDiv: return floor_div(index(a.left), a.divisor.value());
-      case IndexAtom::Kind::kMod: return floor_mod(index(a.left), a.divisor.value());
-      case IndexAtom::Kind::kMin: return std::min(index(a.left), index(a.right));
-      case IndexAtom::Kind::kMax: return std::max(index(a.left), index(a.right));
+      case IndexAtom::Kind::kFloorDiv:
+        return floor_div(index(a.left), a.divisor.value());
+      case IndexAtom::Kind::kMod:
+        return floor_mod(index(a.left), a.divisor.value());
+      case IndexAtom::Kind::kMin:
+        return std::min(index(a.left), index(a.right));
+      case IndexAtom::Kind::kMax:
+        return std::max(index(a.left), index(a.right));
       case IndexAtom::Kind::kTable:
         return expr_.tables[static_cast<size_t>(a.table.value)].indices.at(
             static_cast<size_t>(index(a.left)));
-      case IndexAtom::Kind::kValue: return static_cast<int64_t>(scalar(*a.read));
+      case IndexAtom::Kind::kValue:
+        return static_cast<int64_t>(scalar(*a.read));
     }
     return 0;
   }
@@ -183,25 +209,44 @@ class Walker {
   double apply(const ScalarNode& node) {
     const auto arg = [&](size_t i) { return scalar(*node.args[i]); };
     switch (node.fn) {
-      case Fn::kAdd: return arg(0) + arg(1);
-      case Fn::kSub: return arg(0) - arg(1);
-      case Fn::kMul: return arg(0) * arg(1);
-      case Fn::kDiv: return is_integer(node.type) ? std::trunc(arg(0) / arg(1)) : arg(0) / arg(1);
-      case Fn::kNeg: return -arg(0);
-      case Fn::kMin: return std::min(arg(0), arg(1));
-      case Fn::kMax: return std::max(arg(0), arg(1));
-      case Fn::kExp: return std::exp(arg(0));
-      case Fn::kSqrt: return std::sqrt(arg(0));
-      case Fn::kTanh: return std::tanh(arg(0));
-      case Fn::kEq: return arg(0) == arg(1);
-      case Fn::kLt: return arg(0) < arg(1);
-      case Fn::kLe: return arg(0) <= arg(1);
-      case Fn::kAnd: return arg(0) != 0 && arg(1) != 0;
-      case Fn::kOr: return arg(0) != 0 || arg(1) != 0;
-      case Fn::kNot: return arg(0) == 0;
-      case Fn::kSelect: return arg(0) != 0 ? arg(1) : arg(2);
-      case Fn::kCast: return is_integer(node.type) ? std::trunc(arg(0)) : arg(0);
-      default: throw std::logic_error("not in the oracle");
+      case Fn::kAdd:
+        return arg(0) + arg(1);
+      case Fn::kSub:
+        return arg(0) - arg(1);
+      case Fn::kMul:
+        return arg(0) * arg(1);
+      case Fn::kDiv:
+        return is_integer(node.type) ? std::trunc(arg(0) / arg(1)) : arg(0) / arg(1);
+      case Fn::kNeg:
+        return -arg(0);
+      case Fn::kMin:
+        return std::min(arg(0), arg(1));
+      case Fn::kMax:
+        return std::max(arg(0), arg(1));
+      case Fn::kExp:
+        return std::exp(arg(0));
+      case Fn::kSqrt:
+        return std::sqrt(arg(0));
+      case Fn::kTanh:
+        return std::tanh(arg(0));
+      case Fn::kEq:
+        return arg(0) == arg(1);
+      case Fn::kLt:
+        return arg(0) < arg(1);
+      case Fn::kLe:
+        return arg(0) <= arg(1);
+      case Fn::kAnd:
+        return arg(0) != 0 && arg(1) != 0;
+      case Fn::kOr:
+        return arg(0) != 0 || arg(1) != 0;
+      case Fn::kNot:
+        return arg(0) == 0;
+      case Fn::kSelect:
+        return arg(0) != 0 ? arg(1) : arg(2);
+      case Fn::kCast:
+        return is_integer(node.type) ? std::trunc(arg(0)) : arg(0);
+      default:
+        throw std::logic_error("not in the oracle");
     }
   }
 

@@ -31,6 +31,12 @@ TEST(Elementwise, ModTakesTheSignOfTheDivisorAndFmodThatOfTheDividend) {
                 {-1, 1, -1, 1});
 }
 
+TEST(Elementwise, EqualComparesStrings) {
+  const Buffer rows = Buffer::of_strings({2, 1}, {"a", "b"});
+  const Buffer columns = Buffer::of_strings({3}, {"b", "", "a"});
+  expect_result({.op = "Equal", .inputs = {rows, columns}}, {2, 3}, {0, 0, 1, 1, 0, 0});
+}
+
 TEST(Elementwise, MaxAndMinKeepNaN) {
   const std::vector<Buffer> in = {f32({3}, {kNan, 1, 2}), f32({3}, {1, kNan, 0})};
   expect_result({.op = "Max", .inputs = in}, {3}, {kNan, kNan, 2});

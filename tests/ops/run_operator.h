@@ -36,6 +36,8 @@ inline Result<std::vector<Buffer>> run(const Call& call) {
   }
   OpContext context(call.op, call.opset, operands, call.attributes, call.outputs);
   const Result<TensorExpr> expr = instantiate(*def, context);
+  if (!expr && expr.error().kind == ErrorKind::kUnsupported && def->kernel)
+    return def->kernel(context, call.inputs);
   if (!expr) return std::unexpected(expr.error());
   return evaluate(*expr, present);
 }

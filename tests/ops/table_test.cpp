@@ -103,6 +103,28 @@ TEST_P(EveryOperator, HasAnExampleThatMeansSomething) {
   for (const Error& problem : verify(*expr)) ADD_FAILURE() << problem.to_string();
 }
 
+// Where a definition stands beside the inference that serves without it, both agree.
+TEST_P(EveryOperator, InfersWhatItsDefinitionSays) {
+  if (!def().define || !def().infer) return;
+  const Result<Example> example = parse_example(def());
+  ASSERT_TRUE(example) << example.error().to_string();
+  OpContext context = context_of(def(), *example);
+  const Result<TensorExpr> expr = instantiate(def(), context);
+  ASSERT_TRUE(expr) << expr.error().to_string();
+  const std::vector<TensorType> types = def().infer(context);
+  ASSERT_EQ(types.size(), example->output_count);
+  for (size_t i = 0; i < types.size(); ++i) {
+    const TensorType defined = expr->output_type(i);
+    EXPECT_EQ(types[i].element, defined.element);
+    if (!types[i].shape) continue;
+    ASSERT_EQ(types[i].shape->size(), defined.shape->size());
+    for (size_t d = 0; d < defined.shape->size(); ++d) {
+      const Dim& inferred = (*types[i].shape)[d];
+      EXPECT_TRUE(inferred.is(kUnknownDim) || inferred == (*defined.shape)[d]) << d;
+    }
+  }
+}
+
 TEST_P(EveryOperator, PrintsAsTextThatParsesBack) {
   const Result<Example> example = parse_example(def());
   ASSERT_TRUE(example) << example.error().to_string();

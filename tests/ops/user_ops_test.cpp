@@ -148,24 +148,24 @@ TEST(UserOps, AreDocumented) {
 TEST(UserOps, MisuseIsAnErrorAtTheDefinition) {
   const OperandInfo f32_2 = operand(ElementType::kF32, {2, 3});
   EXPECT_EQ(error_of(meaning({"my.domain", "RowDot", {f32_2, operand(ElementType::kF32, {2, 4})}})),
-            "my.ops:9:52: dimensions of b differ: 3 and 4");
+            "my.ops:9:46: dimensions of b differ: 3 and 4");
   EXPECT_EQ(error_of(meaning({"my.domain", "RowDot", {f32_2, operand(ElementType::kI64, {2, 3})}})),
-            "my.ops:9:39: b must have type f32, not i64");
+            "my.ops:9:36: b must have type f32, not i64");
   EXPECT_EQ(error_of(meaning({"my.domain", "RowDot", {f32_2, operand(ElementType::kF32, {2})}})),
-            "my.ops:9:39: b must have 2 dimensions, not 1");
+            "my.ops:9:36: b must have 2 dimensions, not 1");
   EXPECT_EQ(error_of(meaning({"my.domain", "RowDot", {f32_2}})),
             "my.domain::RowDot: it takes 2 operands, not 1");
   EXPECT_EQ(error_of(meaning({"my.domain", "Swish", {operand(ElementType::kI64, {2})}})),
-            "my.ops:5:27: exp does not take an operand of type i64");
+            "my.ops:5:29: exp does not take an operand of type i64");
   EXPECT_EQ(error_of(meaning({"my.domain", "Swish", {f32_2}, {{"gamma", int64_t{1}}}})),
             "my.domain::Swish: my.domain::Swish has no attribute gamma");
   EXPECT_EQ(error_of(meaning({"my", "Window", {f32_2}})), "my::Window: attribute size is missing");
   EXPECT_EQ(error_of(meaning({"my", "Window", {f32_2},
                               {{"size", int64_t{2}}, {"pads", std::vector<int64_t>{0, 1}}}})),
-            "my.ops:20:41: pads differ: 0 and 1");
+            "my.ops:20:42: pads differ: 0 and 1");
   EXPECT_EQ(error_of(meaning({"my", "Window", {f32_2},
                               {{"size", int64_t{2}}, {"pads", std::vector<int64_t>{0}}}})),
-            "my.ops:20:52: pads has 1 elements, none at 1");
+            "my.ops:20:53: pads has 1 elements, none at 1");
 }
 
 TEST(UserOps, BrokenFilesAreErrorsWithAPlace) {

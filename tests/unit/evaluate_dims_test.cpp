@@ -25,11 +25,12 @@ TEST(EvaluateDims, ArithmeticOnShapes) {
   EXPECT_EQ(shape_of("(a: i64[1]) -> (y) { y: i64[i < 1] = a[i] / 2 }", {Dims{n}}),
             (Dims{floor_div(n, 2)}));
   EXPECT_EQ(shape_of("(a: i64[2], b: i64[1]) -> (y) { y: i64[i < 3] ="
-                     " select(i < 2, a[i], b[i - 2]) }", {Dims{n, h}, Dims{7}}),
+                     " select(at(i) < 2, a[i], b[i - 2]) }",
+                     {Dims{n, h}, Dims{7}}),
             (Dims{n, h, 7}));
-  EXPECT_EQ(shape_of("(a: i64[3], i: i64[]) -> (y) { y: i32[] = i32(a[i[]]) }",
-                     {Dims{n, h, 4}, Dims{1}}),
-            (Dims{h}));
+  EXPECT_EQ(
+      shape_of("(a: i64[3], i: i64[]) -> (y) { y: i32[] = i32(a[i[]]) }", {Dims{n, h, 4}, Dims{1}}),
+      (Dims{h}));
 }
 
 TEST(EvaluateDims, DecidesComparisonsOrGivesUp) {

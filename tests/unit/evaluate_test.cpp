@@ -1,9 +1,9 @@
 #include "expr/evaluate.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "expr/field.h"
 #include "expr/text.h"
@@ -27,10 +27,14 @@ Buffer random_buffer(const TensorDecl& tensor, uint64_t seed, int64_t below = 0)
   Buffer doubles = Buffer::allocate(ElementType::kF64, *to_ints(tensor.shape));
   for (double& x : doubles.as_mutable<double>()) {
     seed = mix_hash(seed + 1);
-    if (below > 0) x = static_cast<double>(seed % static_cast<uint64_t>(below));
-    else if (is_float(tensor.type)) x = static_cast<double>(seed % 2001) / 1000 - 1;
-    else if (tensor.type == ElementType::kBool) x = static_cast<double>(seed % 2);
-    else x = static_cast<double>(seed % 9) - (is_signed_int(tensor.type) ? 4 : 0);
+    if (below > 0)
+      x = static_cast<double>(seed % static_cast<uint64_t>(below));
+    else if (is_float(tensor.type))
+      x = static_cast<double>(seed % 2001) / 1000 - 1;
+    else if (tensor.type == ElementType::kBool)
+      x = static_cast<double>(seed % 2);
+    else
+      x = static_cast<double>(seed % 9) - (is_signed_int(tensor.type) ? 4 : 0);
   }
   return convert(doubles, tensor.type);
 }
@@ -48,8 +52,9 @@ void expect_close(const Buffer& actual, const NaiveTensor& expected, double tole
     const double want = expected.values[static_cast<size_t>(i)], have = actual.as_double(i);
     if (std::isnan(want) && std::isnan(have)) continue;
     if (want == have) continue;
-    ASSERT_NEAR(have, want, tolerance * std::max(1.0, std::fabs(want))) << "element " << i << " of\n"
-                                                                        << text;
+    ASSERT_NEAR(have, want, tolerance * std::max(1.0, std::fabs(want)))
+        << "element " << i << " of\n"
+        << text;
   }
 }
 
@@ -81,11 +86,14 @@ void expect_agrees(const std::string& text, int64_t index_below = 0) {
     options.domain = domain;
     std::vector<Buffer> operands;
     for (const Buffer& operand : c.operands) operands.push_back(to_domain(operand, domain));
-    const auto program = Program::lower(c.expr, [&] {
-      std::vector<std::vector<int64_t>> dims;
-      for (const Buffer& operand : operands) dims.push_back(operand.dims());
-      return dims;
-    }(), options);
+    const auto program = Program::lower(
+        c.expr,
+        [&] {
+          std::vector<std::vector<int64_t>> dims;
+          for (const Buffer& operand : operands) dims.push_back(operand.dims());
+          return dims;
+        }(),
+        options);
     ASSERT_TRUE(program) << program.error().to_string() << "\n" << text;
     const auto outputs = program->run(operands);
     ASSERT_TRUE(outputs) << outputs.error().to_string() << "\n" << text;
@@ -104,9 +112,9 @@ void expect_agrees(const std::string& text, int64_t index_below = 0) {
       ASSERT_TRUE(boxed) << boxed.error().to_string() << "\n" << text;
       for (int64_t e = 0; e < boxed->count(); ++e) {
         int64_t rest = e, at = 0, stride = 1;
-        for (size_t d = part.dims.size(); d-- > 0; rest /= part.dims[d], stride *= expected[i].dims[d])
-          if (d + 1 <= part.dims.size())
-            at += (box.begin[d] + rest % part.dims[d]) * stride;
+        for (size_t d = part.dims.size(); d-- > 0;
+             rest /= part.dims[d], stride *= expected[i].dims[d])
+          if (d + 1 <= part.dims.size()) at += (box.begin[d] + rest % part.dims[d]) * stride;
         part.values.push_back(expected[i].values[static_cast<size_t>(at)]);
       }
       expect_close(*boxed, part, tolerance, "box of " + text);
@@ -115,24 +123,29 @@ void expect_agrees(const std::string& text, int64_t index_below = 0) {
 }
 
 TEST(Evaluate, Elementwise) {
-  expect_agrees("(x: f32[2, 3, 40, 50]) -> (y) { y: f32[a < 2, b < 3, c < 40, d < 50] ="
-                " max(x[a, b, c, d], 0) * 2 + exp(x[a, b, c, d]) }");
-  expect_agrees("(x: f32[64, 33], b: f32[33]) -> (y) {"
-                " y: f32[i < 64, j < 33] = x[i, j] + b[j] - x[i, 0] }");
+  expect_agrees(
+      "(x: f32[2, 3, 40, 50]) -> (y) { y: f32[a < 2, b < 3, c < 40, d < 50] ="
+      " max(x[a, b, c, d], 0) * 2 + exp(x[a, b, c, d]) }");
+  expect_agrees(
+      "(x: f32[64, 33], b: f32[33]) -> (y) {"
+      " y: f32[i < 64, j < 33] = x[i, j] + b[j] - x[i, 0] }");
   expect_agrees("(x: f32[]) -> (y) { y: f32[] = x[] * 3 }");
-  expect_agrees("(x: i32[5000], c: bool[5000]) -> (y) {"
-                " y: i32[i < 5000] = select(c[i], x[i] / 3, -x[i]) }");
+  expect_agrees(
+      "(x: i32[5000], c: bool[5000]) -> (y) {"
+      " y: i32[i < 5000] = select(c[i], x[i] / 3, -x[i]) }");
 }
 
 TEST(Evaluate, TransposesSlicesAndReshapes) {
   expect_agrees("(x: f32[70, 90, 3]) -> (y) { y: f32[a < 3, b < 90, c < 70] = x[c, b, a] }");
-  expect_agrees("(x: f32[6, 20]) -> (y) { y: f32[i < 8, j < 15] ="
-                " x[(15*i + j)/20, (15*i + j)%20] }");
+  expect_agrees(
+      "(x: f32[6, 20]) -> (y) { y: f32[i < 8, j < 15] ="
+      " x[(15*i + j)/20, (15*i + j)%20] }");
   expect_agrees("(x: f32[4, 6, 10]) -> (y) { y: f32[i < 24, j < 10] = x[i/6, i%6, j] }");
   expect_agrees("(x: f32[24, 10]) -> (y) { y: f32[c < 2, h < 12, w < 10] = x[12*c + h, 9 - w] }");
   // depth to space
-  expect_agrees("(x: f32[8, 5, 7]) -> (y) { y: f32[c < 2, h < 10, w < 14] ="
-                " x[c + 2*(2*(h%2) + w%2), h/2, w/2] }");
+  expect_agrees(
+      "(x: f32[8, 5, 7]) -> (y) { y: f32[c < 2, h < 10, w < 14] ="
+      " x[c + 2*(2*(h%2) + w%2), h/2, w/2] }");
 }
 
 TEST(Evaluate, ReadsOutsideGiveTheStatedValue) {
@@ -142,46 +155,61 @@ TEST(Evaluate, ReadsOutsideGiveTheStatedValue) {
 }
 
 TEST(Evaluate, ConcatAndPadBySelect) {
-  expect_agrees("(a: f32[3, 5], b: f32[4, 5]) -> (y) { y: f32[i < 7, j < 5] ="
-                " select(i < 3, a[i, j], b[i - 3, j]) }");
-  expect_agrees("(a: f32[5, 3], b: f32[5, 4]) -> (y) { y: f32[i < 5, j < 7] ="
-                " select(j < 3, a[i, j], b[i, j - 3]) }");
+  expect_agrees(
+      "(a: f32[3, 5], b: f32[4, 5]) -> (y) { y: f32[i < 7, j < 5] ="
+      " select(at(i) < 3, a[i, j], b[i - 3, j]) }");
+  expect_agrees(
+      "(a: f32[5, 3], b: f32[5, 4]) -> (y) { y: f32[i < 5, j < 7] ="
+      " select(at(j) < 3, a[i, j], b[i, j - 3]) }");
 }
 
 TEST(Evaluate, Convolutions) {
-  expect_agrees("(x: f32[2, 5, 9, 8], w: f32[6, 5, 3, 3]) -> (y) {"
-                " y: f32[n < 2, k < 6, i < 9, j < 8] = sum[c < 5, r < 3, t < 3]"
-                " x[n, c, i + r - 1, j + t - 1 | 0] * w[k, c, r, t] }");
-  expect_agrees("(x: f32[1, 3, 13, 13], w: f32[8, 3, 3, 3]) -> (y) {"
-                " y: f32[n < 1, k < 8, i < 6, j < 6] = sum[c < 3, r < 3, t < 3]"
-                " x[n, c, 2*i + 2*r - 1, 2*j + t - 1 | 0] * w[k, c, r, t] }");
+  expect_agrees(
+      "(x: f32[2, 5, 9, 8], w: f32[6, 5, 3, 3]) -> (y) {"
+      " y: f32[n < 2, k < 6, i < 9, j < 8] = sum[c < 5, r < 3, t < 3]"
+      " x[n, c, i + r - 1, j + t - 1 | 0] * w[k, c, r, t] }");
+  expect_agrees(
+      "(x: f32[1, 3, 13, 13], w: f32[8, 3, 3, 3]) -> (y) {"
+      " y: f32[n < 1, k < 8, i < 6, j < 6] = sum[c < 3, r < 3, t < 3]"
+      " x[n, c, 2*i + 2*r - 1, 2*j + t - 1 | 0] * w[k, c, r, t] }");
   // grouped, and depthwise
-  expect_agrees("(x: f32[1, 6, 8, 8], w: f32[10, 3, 3, 3]) -> (y) {"
-                " y: f32[n < 1, k < 10, i < 8, j < 8] = sum[c < 3, r < 3, t < 3]"
-                " x[n, 3*(k/5) + c, i + r - 1, j + t - 1 | 0] * w[k, c, r, t] }");
-  expect_agrees("(x: f32[1, 6, 20, 20], w: f32[6, 3, 3]) -> (y) {"
-                " y: f32[n < 1, k < 6, i < 20, j < 20] = sum[r < 3, t < 3]"
-                " x[n, k, i + r - 1, j + t - 1 | 0] * w[k, r, t] }");
+  expect_agrees(
+      "(x: f32[1, 6, 8, 8], w: f32[10, 3, 3, 3]) -> (y) {"
+      " y: f32[n < 1, k < 10, i < 8, j < 8] = sum[c < 3, r < 3, t < 3]"
+      " x[n, 3*(k/5) + c, i + r - 1, j + t - 1 | 0] * w[k, c, r, t] }");
+  expect_agrees(
+      "(x: f32[1, 6, 20, 20], w: f32[6, 3, 3]) -> (y) {"
+      " y: f32[n < 1, k < 6, i < 20, j < 20] = sum[r < 3, t < 3]"
+      " x[n, k, i + r - 1, j + t - 1 | 0] * w[k, r, t] }");
   // quantised
-  expect_agrees("(x: u8[1, 4, 6, 6], w: i8[5, 4, 2, 2], z: u8[]) -> (y) {"
-                " y: i32[n < 1, k < 5, i < 5, j < 5] = sum[c < 4, r < 2, t < 2]"
-                " (i32(x[n, c, i + r, j + t]) - i32(z[])) * i32(w[k, c, r, t]) }");
+  expect_agrees(
+      "(x: u8[1, 4, 6, 6], w: i8[5, 4, 2, 2], z: u8[]) -> (y) {"
+      " y: i32[n < 1, k < 5, i < 5, j < 5] = sum[c < 4, r < 2, t < 2]"
+      " (i32(x[n, c, i + r, j + t]) - i32(z[])) * i32(w[k, c, r, t]) }");
 }
 
 TEST(Evaluate, MatrixProducts) {
-  for (const char* types : {"f32", "f64", "i32", "i64", "u8"}) {
+  for (const char* types : {"f32", "f64", "i32", "i64", "i16"}) {
     const std::string t = types;
     expect_agrees("(a: " + t + "[33, 70], b: " + t + "[70, 45]) -> (y) { y: " + t +
                   "[m < 33, n < 45] = sum[k < 70] a[m, k] * b[k, n] }");
   }
-  expect_agrees("(a: f32[3, 2, 17, 64], b: f32[3, 2, 19, 64]) -> (y) {"
-                " y: f32[b0 < 3, h < 2, m < 17, n < 19] = sum[k < 64] a[b0, h, m, k] * b[b0, h, n, k] }");
-  expect_agrees("(a: f32[600, 500], b: f32[500, 300]) -> (y) {"
-                " y: f32[m < 600, n < 300] = sum[k < 500] a[m, k] * b[k, n] }");
-  expect_agrees("(a: f32[1, 300], b: f32[50, 300]) -> (y) {"
-                " y: f32[m < 1, n < 50] = sum[k < 300] a[m, k] * b[n, k] }");
-  expect_agrees("(a: f32[40, 3], b: f32[40, 3]) -> (y) {"
-                " y: f32[m < 40, n < 40] = sum[k < 3] a[n, k] * b[m, k] }");
+  expect_agrees(
+      "(a: f32[3, 2, 17, 64], b: f32[3, 2, 19, 64]) -> (y) {"
+      " y: f32[b0 < 3, h < 2, m < 17, n < 19] = sum[k < 64] a[b0, h, m, k] * b[b0, h, n, k] }");
+  // more rows, or more columns and terms, than one block holds
+  expect_agrees(
+      "(a: f32[400, 5], b: f32[5, 20]) -> (y) {"
+      " y: f32[m < 400, n < 20] = sum[k < 5] a[m, k] * b[k, n] }");
+  expect_agrees(
+      "(a: f32[7, 600], b: f32[600, 300]) -> (y) {"
+      " y: f32[m < 7, n < 300] = sum[k < 600] a[m, k] * b[k, n] }");
+  expect_agrees(
+      "(a: f32[1, 300], b: f32[50, 300]) -> (y) {"
+      " y: f32[m < 1, n < 50] = sum[k < 300] a[m, k] * b[n, k] }");
+  expect_agrees(
+      "(a: f32[40, 3], b: f32[40, 3]) -> (y) {"
+      " y: f32[m < 40, n < 40] = sum[k < 3] a[n, k] * b[m, k] }");
 }
 
 TEST(Evaluate, Reductions) {
@@ -194,8 +222,9 @@ TEST(Evaluate, Reductions) {
   }
   expect_agrees("(x: f32[100, 9000]) -> (y) { y: f32[] = sum[i < 100, j < 9000] x[i, j] }");
   expect_agrees("(x: f32[3000, 20]) -> (y) { y: f32[j < 20] = sum[i < 3000] x[i, j] }");
-  expect_agrees("(x: bool[7, 9]) -> (y, z) { y: bool[i < 7] = and[j < 9] x[i, j]\n"
-                " z: bool[j < 9] = or[i < 7] x[i, j] }");
+  expect_agrees(
+      "(x: bool[7, 9]) -> (y, z) { y: bool[i < 7] = and[j < 9] x[i, j]\n"
+      " z: bool[j < 9] = or[i < 7] x[i, j] }");
 }
 
 TEST(Evaluate, PositionsOfExtremes) {
@@ -207,72 +236,94 @@ TEST(Evaluate, PositionsOfExtremes) {
 }
 
 TEST(Evaluate, Pooling) {
-  expect_agrees("(x: f32[1, 3, 16, 16]) -> (y) { y: f32[n < 1, c < 3, i < 8, j < 8] ="
-                " max[r < 3, t < 3] x[n, c, 2*i + r - 1, 2*j + t - 1 | -inf] }");
-  expect_agrees("(x: f32[2, 30, 7, 7]) -> (y) { y: f32[n < 2, c < 30] ="
-                " sum[i < 7, j < 7] x[n, c, i, j] }");
+  expect_agrees(
+      "(x: f32[1, 3, 16, 16]) -> (y) { y: f32[n < 1, c < 3, i < 8, j < 8] ="
+      " max[r < 3, t < 3] x[n, c, 2*i + r - 1, 2*j + t - 1 | -inf] }");
+  expect_agrees(
+      "(x: f32[2, 30, 7, 7]) -> (y) { y: f32[n < 2, c < 30] ="
+      " sum[i < 7, j < 7] x[n, c, i, j] }");
 }
 
 TEST(Evaluate, SeveralStages) {
-  expect_agrees("(x: f32[20, 300]) -> (y) {\n m: f32[o < 20] = max[k < 300] x[o, k]\n"
-                " s: f32[o < 20] = sum[k < 300] exp(x[o, k] - m[o])\n"
-                " y: f32[o < 20, i < 300] = exp(x[o, i] - m[o]) / s[o] }");
-  expect_agrees("(x: f32[4, 9, 9]) -> (y) {\n"
-                " a: f32[c < 4, i < 9, j < 9] = x[c, i, j] * 2\n"
-                " y: f32[c < 4, i < 7, j < 7] = sum[r < 3, t < 3] a[c, i + r, j + t] }");
+  expect_agrees(
+      "(x: f32[20, 300]) -> (y) {\n m: f32[o < 20] = max[k < 300] x[o, k]\n"
+      " s: f32[o < 20] = sum[k < 300] exp(x[o, k] - m[o])\n"
+      " y: f32[o < 20, i < 300] = exp(x[o, i] - m[o]) / s[o] }");
+  expect_agrees(
+      "(x: f32[4, 9, 9]) -> (y) {\n"
+      " a: f32[c < 4, i < 9, j < 9] = x[c, i, j] * 2\n"
+      " y: f32[c < 4, i < 7, j < 7] = sum[r < 3, t < 3] a[c, i + r, j + t] }");
 }
 
 TEST(Evaluate, DataDependentReads) {
   expect_agrees("(x: f32[10, 33], i: i64[7]) -> (y) { y: f32[a < 7, j < 33] = x[i[a], j] }", 10);
-  expect_agrees("(x: f32[33, 10], i: i64[7, 9]) -> (y) {"
-                " y: f32[j < 33, a < 7, b < 9] = x[j, i[a, b]] }", 10);
-  expect_agrees("(x: f32[10, 10], i: i64[50, 2]) -> (y) {"
-                " y: f32[a < 50] = x[i[a, 0], i[a, 1]] + x[i[a, 0] + 5, 3 | 9] }", 10);
+  expect_agrees(
+      "(x: f32[33, 10], i: i64[7, 9]) -> (y) {"
+      " y: f32[j < 33, a < 7, b < 9] = x[j, i[a, b]] }",
+      10);
+  expect_agrees(
+      "(x: f32[10, 10], i: i64[50, 2]) -> (y) {"
+      " y: f32[a < 50] = x[i[a, 0], i[a, 1]] + x[i[a, 0] + 5, 3 | 9] }",
+      10);
 }
 
 TEST(Evaluate, Tables) {
-  expect_agrees("(x: f32[5, 6]) -> (y) {\n itable t = [0, 0, 2, 4, 4, 1, 3]\n"
-                " y: f32[i < 7, j < 7] = x[t[i], t[j]] }");
-  expect_agrees("(x: f32[5, 6]) -> (y) {\n ltable w = [1/2, 3, -2, 1/4, 7]\n"
-                " y: f32[i < 5, j < 6] = x[i, j] * w[i] }");
+  expect_agrees(
+      "(x: f32[5, 6]) -> (y) {\n itable t = [0, 0, 2, 4, 4, 1, 3]\n"
+      " y: f32[i < 7, j < 7] = x[t[i], t[j]] }");
+  expect_agrees(
+      "(x: f32[5, 6]) -> (y) {\n table w = [1/2, 3, -2, 1/4, 7]\n"
+      " y: f32[i < 5, j < 6] = x[i, j] * w[i] }");
   expect_agrees("(x: f32[9]) -> (y) { y: f32[i < 20] = x[max(min(i - 5, 8), 0)] }");
 }
 
 TEST(Evaluate, Scatters) {
   for (const char* how : {"set", "add", "max", "mul"}) {
     const std::string c = how;
-    expect_agrees("(x: f32[20], i: i64[50], u: f32[50]) -> (y) { y: f32[a < 20] = x[a]\n"
-                  " scatter " + c + "[k < 50] [i[k]] <- u[k] }", 25);
-    expect_agrees("(x: f32[9, 12], i: i64[9, 40], u: f32[9, 40]) -> (y) {"
-                  " y: f32[a < 9, b < 12] = x[a, b]\n"
-                  " scatter " + c + "[r < 9, k < 40] [r, i[r, k]] <- u[r, k] }", 12);
+    expect_agrees(
+        "(x: f32[20], i: i64[50], u: f32[50]) -> (y) { y: f32[a < 20] = x[a]\n"
+        " scatter " +
+            c + "[k < 50] [i[k]] <- u[k] }",
+        25);
+    expect_agrees(
+        "(x: f32[9, 12], i: i64[9, 40], u: f32[9, 40]) -> (y) {"
+        " y: f32[a < 9, b < 12] = x[a, b]\n"
+        " scatter " +
+            c + "[r < 9, k < 40] [r, i[r, k]] <- u[r, k] }",
+        12);
   }
 }
 
 TEST(Evaluate, Scans) {
-  expect_agrees("(x: f32[7, 12], h0: f32[12], w: f32[12, 12]) -> (hs, last) {\n scan t < 7 {\n"
-                "  carry h: f32[12] = h0\n"
-                "  g: f32[i < 12] = sum[k < 12] w[i, k] * h[k]\n"
-                "  n: f32[i < 12] = tanh(g[i] + x[t, i])\n"
-                "  final last = h\n  collect hs = n\n  next h = n\n } }");
-  expect_agrees("(x: f32[3, 4]) -> (all, last) {\n zero: f32[] = 0\n scan t < 3 {\n"
-                "  carry s: f32[] = zero\n  scan u < 4 {\n   carry r: f32[] = s\n"
-                "   q: f32[] = r[] + x[t, u]\n   final end = r\n   next r = q\n  }\n"
-                "  collect all = end\n  final last = s\n  next s = end\n } }");
+  expect_agrees(
+      "(x: f32[7, 12], h0: f32[12], w: f32[12, 12]) -> (hs, last) {\n scan t < 7 {\n"
+      "  carry h: f32[12] = h0\n"
+      "  g: f32[i < 12] = sum[k < 12] w[i, k] * h[k]\n"
+      "  n: f32[i < 12] = tanh(g[i] + x[t, i])\n"
+      "  final last = h\n  collect hs = n\n  next h = n\n } }");
+  expect_agrees(
+      "(x: f32[3, 4]) -> (all, last) {\n zero: f32[] = 0\n scan t < 3 {\n"
+      "  carry s: f32[] = zero\n  scan u < 4 {\n   carry r: f32[] = s\n"
+      "   q: f32[] = r[] + x[t, u]\n   final end = r\n   next r = q\n  }\n"
+      "  collect all = end\n  final last = s\n  next s = end\n } }");
 }
 
 TEST(Evaluate, EmptyTensors) {
   expect_agrees("(x: f32[0, 5]) -> (y) { y: f32[i < 0, j < 5] = x[i, j] + 1 }");
-  expect_agrees("(x: f32[4, 0]) -> (y, z, u, v) { y: f32[i < 4] = sum[k < 0] x[i, k]\n"
-                " z: f32[i < 4] = product[k < 0] x[i, k]\n u: f32[i < 4] = max[k < 0] x[i, k]\n"
-                " v: f32[i < 4] = min[k < 0] x[i, k] }");
-  expect_agrees("(a: f32[8, 0], b: f32[0, 9]) -> (y) {"
-                " y: f32[m < 8, n < 9] = sum[k < 0] a[m, k] * b[k, n] }");
-  expect_agrees("(x: f32[3], i: i64[0]) -> (y) { y: f32[a < 3] = x[a]\n"
-                " scatter add[k < 0] [i[k]] <- x[k] }");
-  expect_agrees("(x: f32[2, 3]) -> (y) {\n zero: f32[i < 3] = x[0, i]\n scan t < 0 {\n"
-                "  carry s: f32[3] = zero\n  n: f32[i < 3] = s[i] * 2\n  final y = s\n"
-                "  next s = n\n } }");
+  expect_agrees(
+      "(x: f32[4, 0]) -> (y, z, u, v) { y: f32[i < 4] = sum[k < 0] x[i, k]\n"
+      " z: f32[i < 4] = product[k < 0] x[i, k]\n u: f32[i < 4] = max[k < 0] x[i, k]\n"
+      " v: f32[i < 4] = min[k < 0] x[i, k] }");
+  expect_agrees(
+      "(a: f32[8, 0], b: f32[0, 9]) -> (y) {"
+      " y: f32[m < 8, n < 9] = sum[k < 0] a[m, k] * b[k, n] }");
+  expect_agrees(
+      "(x: f32[3], i: i64[0]) -> (y) { y: f32[a < 3] = x[a]\n"
+      " scatter add[k < 0] [i[k]] <- x[k] }");
+  expect_agrees(
+      "(x: f32[2, 3]) -> (y) {\n zero: f32[i < 3] = x[0, i]\n scan t < 0 {\n"
+      "  carry s: f32[3] = zero\n  n: f32[i < 3] = s[i] * 2\n  final y = s\n"
+      "  next s = n\n } }");
 }
 
 Result<std::vector<Buffer>> run(const std::string& text, std::vector<Buffer> operands,
@@ -342,8 +393,9 @@ TEST(Evaluate, FloatsFollowNumpy) {
 TEST(Evaluate, NarrowFloatsRoundWhenStored) {
   const Buffer x = convert(vector_of<float>(ElementType::kF32, {1, 2048}), ElementType::kF16);
   // 2048 + 1 is no f16, but the sum is kept in float between the stages.
-  const std::string text = "(x: f16[2]) -> (z) { y: f16[i < 2] = x[i] + 1\n"
-                           " z: f16[i < 2] = y[i] - 2048 }";
+  const std::string text =
+      "(x: f16[2]) -> (z) { y: f16[i < 2] = x[i] + 1\n"
+      " z: f16[i < 2] = y[i] - 2048 }";
   const auto outputs = run(text, {x});
   ASSERT_TRUE(outputs);
   EXPECT_EQ((*outputs)[0].type(), ElementType::kF16);
@@ -380,9 +432,10 @@ std::vector<Buffer> in_field(const std::string& text, uint64_t seed = 1) {
 }
 
 TEST(EvaluateField, ArithmeticIsExact) {
-  const auto y = in_field("(x: f32[6]) -> (y, z) {"
-                          " y: f32[i < 6] = (x[i] * 3 - x[i]) / 2 * x[i] / x[i]\n"
-                          " z: f32[i < 6] = sqrt(2) * sqrt(2) * x[i] * (1/3) * 3 / 2 }");
+  const auto y = in_field(
+      "(x: f32[6]) -> (y, z) {"
+      " y: f32[i < 6] = (x[i] * 3 - x[i]) / 2 * x[i] / x[i]\n"
+      " z: f32[i < 6] = sqrt(2) * sqrt(2) * x[i] * (1/3) * 3 / 2 }");
   const Case c = make_case("(x: f32[6]) -> (y) { y: f32[i < 6] = x[i] }");
   const Buffer x = to_domain(c.operands[0], Domain::kField);
   for (int64_t i = 0; i < 6; ++i) {
@@ -395,16 +448,18 @@ TEST(EvaluateField, ArithmeticIsExact) {
 
 TEST(EvaluateField, ContractionsEqualTheirLoops) {
   // The same sum by the contraction kernel and, behind a sum with 0, without it.
-  const auto y = in_field("(a: f32[12, 90], b: f32[90, 20]) -> (y, z) {"
-                          " y: f32[m < 12, n < 20] = sum[k < 90] a[m, k] * b[k, n]\n"
-                          " z: f32[m < 12, n < 20] = sum[k < 90] a[m, k] * b[k, n] + 0 * a[m, k] }");
+  const auto y = in_field(
+      "(a: f32[12, 90], b: f32[90, 20]) -> (y, z) {"
+      " y: f32[m < 12, n < 20] = sum[k < 90] a[m, k] * b[k, n]\n"
+      " z: f32[m < 12, n < 20] = sum[k < 90] a[m, k] * b[k, n] + 0 * a[m, k] }");
   EXPECT_TRUE(y[0] == y[1]);
 }
 
 TEST(EvaluateField, NonlinearFunctionsAreSeededAndRandom) {
-  const std::string text = "(x: f32[6]) -> (y, z, u) { y: f32[i < 6] = exp(x[i])\n"
-                           " z: f32[i < 6] = exp(x[i] + x[i] - x[i])\n"
-                           " u: f32[i < 6] = tanh(x[i]) }";
+  const std::string text =
+      "(x: f32[6]) -> (y, z, u) { y: f32[i < 6] = exp(x[i])\n"
+      " z: f32[i < 6] = exp(x[i] + x[i] - x[i])\n"
+      " u: f32[i < 6] = tanh(x[i]) }";
   const auto first = in_field(text, 1), again = in_field(text, 1), other = in_field(text, 2);
   EXPECT_TRUE(first[0] == first[1]);
   EXPECT_TRUE(first[0] == again[0]);
@@ -413,16 +468,18 @@ TEST(EvaluateField, NonlinearFunctionsAreSeededAndRandom) {
 }
 
 TEST(EvaluateField, PaddingOfMaxIsItsIdentity) {
-  const auto y = in_field("(x: f32[6]) -> (y, z) {"
-                          " y: f32[i < 1] = max[r < 8] x[6*i + r - 1 | -inf]\n"
-                          " z: f32[i < 1] = max[r < 6] x[6*i + r] }");
+  const auto y = in_field(
+      "(x: f32[6]) -> (y, z) {"
+      " y: f32[i < 1] = max[r < 8] x[6*i + r - 1 | -inf]\n"
+      " z: f32[i < 1] = max[r < 6] x[6*i + r] }");
   EXPECT_TRUE(y[0] == y[1]);
 }
 
 TEST(Evaluate, ListsLoopsAndInstructions) {
-  const auto program = Program::lower(parse("(x: f32[4, 100], w: f32[100, 16]) -> (y) {"
-                                            " y: f32[m < 4, n < 16] = sum[k < 100] x[m, k] * w[k, n] }"),
-                                      {{4, 100}, {100, 16}});
+  const auto program =
+      Program::lower(parse("(x: f32[4, 100], w: f32[100, 16]) -> (y) {"
+                           " y: f32[m < 4, n < 16] = sum[k < 100] x[m, k] * w[k, n] }"),
+                     {{4, 100}, {100, 16}});
   ASSERT_TRUE(program);
   EXPECT_NE(program->to_string().find("contract k < 100"), std::string::npos)
       << program->to_string();

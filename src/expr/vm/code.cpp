@@ -118,6 +118,9 @@ namespace {
 
 bool can_merge(Code& code, const Linear& address, int outer, int inner) {
   const int64_t extent = code.space.extents[static_cast<size_t>(inner)];
+  int64_t together = 0;
+  if (__builtin_mul_overflow(extent, code.space.extents[static_cast<size_t>(outer)], &together))
+    return false;
   const auto fits = [&](const Linear& linear) {
     int64_t joined = 0;
     return !__builtin_mul_overflow(linear.coefficient(inner), extent, &joined) &&
@@ -162,8 +165,10 @@ void merge_axes(Code& code, Linear& address) {
 std::string to_string(const Linear& linear) {
   std::string text;
   const auto add = [&](int64_t coefficient, const std::string& name) {
-    if (!text.empty()) text += coefficient < 0 ? " - " : " + ";
-    else if (coefficient < 0) text += "-";
+    if (!text.empty())
+      text += coefficient < 0 ? " - " : " + ";
+    else if (coefficient < 0)
+      text += "-";
     const std::string magnitude = std::to_string(coefficient < 0 ? -coefficient : coefficient);
     text += name.empty() ? magnitude : magnitude == "1" ? name : magnitude + "*" + name;
   };
@@ -176,8 +181,10 @@ std::string to_string(const Linear& linear) {
 std::string to_string(const Value& value, int id) {
   std::string text = "%" + std::to_string(id) + ": " + std::string(name_of(value.type)) + " = ";
   switch (value.op) {
-    case Value::Op::kConstant: return text + value.name;
-    case Value::Op::kLinear: return text + to_string(value.linear);
+    case Value::Op::kConstant:
+      return text + value.name;
+    case Value::Op::kLinear:
+      return text + to_string(value.linear);
     case Value::Op::kFloorDivide:
       return text + "(" + to_string(value.linear) + ") / " + std::to_string(value.divisor);
     case Value::Op::kRead:
@@ -186,7 +193,8 @@ std::string to_string(const Value& value, int id) {
         text += " if 0 <= " + to_string(check.index) + " < " + std::to_string(check.extent);
       if (!value.args.empty()) text += " else %" + std::to_string(value.args[0]);
       return text;
-    case Value::Op::kApply: break;
+    case Value::Op::kApply:
+      break;
   }
   text += value.name + "(";
   for (size_t i = 0; i < value.args.size(); ++i)

@@ -43,11 +43,15 @@ std::pair<Linear, Linear> split_multiples(const Linear& linear, int64_t step) {
   multiple.offset = hone::floor_div(linear.offset, step);
   rest.offset = hone::floor_mod(linear.offset, step);
   for (const auto& [slot, c] : linear.slots)
-    if (c % step == 0) multiple.slots.push_back({slot, c / step});
-    else rest.slots.push_back({slot, c});
+    if (c % step == 0)
+      multiple.slots.push_back({slot, c / step});
+    else
+      rest.slots.push_back({slot, c});
   for (const auto& [value, c] : linear.values)
-    if (c % step == 0) multiple.values.push_back({value, c / step});
-    else rest.values.push_back({value, c});
+    if (c % step == 0)
+      multiple.values.push_back({value, c / step});
+    else
+      rest.values.push_back({value, c});
   return {multiple, rest};
 }
 
@@ -135,8 +139,8 @@ Linear CodeBuilder::divide_rest(const Linear& rest, int64_t divisor) {
   value.divisor = divisor;
   std::optional<Interval> quotient_range;
   if (range)
-    quotient_range = Interval{hone::floor_div(range->low, divisor),
-                              hone::floor_div(range->high, divisor)};
+    quotient_range =
+        Interval{hone::floor_div(range->low, divisor), hone::floor_div(range->high, divisor)};
   return linear_of_value(add(std::move(value), quotient_range));
 }
 

@@ -9,10 +9,11 @@ namespace {
 // A register tile of Rows x 16 elements, summed over all k, then added to acc. Written once with
 // vectors of 16 elements; the compiler cuts them to what the instruction set has.
 template <typename T, int Rows>
-[[gnu::always_inline]] inline void register_tile(const ContractBlock& block, const T* a,
-                                                 const T* b, T* acc) {
+[[gnu::always_inline]] inline void register_tile(const ContractBlock& block, const T* a, const T* b,
+                                                 T* acc) {
   constexpr int kColumns = kContractColumns;
-  typedef T Vector __attribute__((vector_size(kColumns / 2 * sizeof(T)), aligned(sizeof(T)), may_alias));
+  typedef T Vector
+      __attribute__((vector_size(kColumns / 2 * sizeof(T)), aligned(sizeof(T)), may_alias));
   Vector sum[Rows][2] = {};
   for (int64_t k = 0; k < block.k; ++k) {
     const auto* row = reinterpret_cast<const Vector*>(b + k * kColumns);
@@ -35,7 +36,8 @@ template <typename T, int Rows>
   const T* a = reinterpret_cast<const T*>(block.a);
   const T* b = reinterpret_cast<const T*>(block.b);
   T* acc = reinterpret_cast<T*>(block.acc);
-  for (int64_t n = 0; n < block.width; n += kContractColumns, b += block.panel_rows * kContractColumns) {
+  for (int64_t n = 0; n < block.width;
+       n += kContractColumns, b += block.panel_rows * kContractColumns) {
     int64_t m = 0;
     for (; m + Rows <= block.m; m += Rows)
       register_tile<T, Rows>(block, a + m * block.a_row, b, acc + m * block.width + n);
@@ -56,6 +58,9 @@ __attribute__((target("avx2,fma"))) void contract_f32_avx2(const ContractBlock& 
 __attribute__((target("avx2,fma"))) void contract_f64_avx2(const ContractBlock& block) {
   contract_blocks<double, 3>(block);
 }
+__attribute__((target("avx2"))) void contract_u32_avx2(const ContractBlock& block) {
+  contract_blocks<uint32_t, 4>(block);
+}
 bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 #endif
 
@@ -68,14 +73,15 @@ void contract_field(const ContractBlock& block) {
   for (int64_t m = 0; m < block.m; ++m)
     for (int64_t n = 0; n < block.width; n += 4) {
       Field* to = acc + m * block.width + n;
-      const Field* panel = b + (n / kContractColumns) * block.panel_rows * kContractColumns +
-                           n % kContractColumns;
+      const Field* panel =
+          b + (n / kContractColumns) * block.panel_rows * kContractColumns + n % kContractColumns;
       for (int64_t k0 = 0; k0 < block.k; k0 += kLazy) {
         unsigned __int128 sum[4] = {};
         for (int64_t k = k0; k < std::min(k0 + kLazy, block.k); ++k) {
           const uint64_t factor = a[m * block.a_row + k * block.a_step].value;
           for (int c = 0; c < 4; ++c)
-            sum[c] += static_cast<unsigned __int128>(factor) * panel[k * kContractColumns + c].value;
+            sum[c] +=
+                static_cast<unsigned __int128>(factor) * panel[k * kContractColumns + c].value;
         }
         for (int c = 0; c < 4; ++c) to[c] = to[c] + fold_into_field(sum[c]);
       }
@@ -87,19 +93,30 @@ void contract_field(const ContractBlock& block) {
 ContractKernel find_contract(ElementType type) {
   switch (type) {
 #if defined(__x86_64__)
-    case ElementType::kF32: return has_avx2() ? contract_f32_avx2 : contract<float>;
-    case ElementType::kF64: return has_avx2() ? contract_f64_avx2 : contract<double>;
-#else
-    case ElementType::kF32: return contract<float>;
-    case ElementType::kF64: return contract<double>;
-#endif
-    case ElementType::kField: return contract_field;
+    case ElementType::kF32:
+      return has_avx2() ? contract_f32_avx2 : contract<float>;
+    case ElementType::kF64:
+      return has_avx2() ? contract_f64_avx2 : contract<double>;
     // Unsigned, so that sums wrap; the bits are those of the signed result.
     case ElementType::kI32:
-    case ElementType::kU32: return contract<uint32_t>;
+    case ElementType::kU32:
+      return has_avx2() ? contract_u32_avx2 : contract<uint32_t>;
+#else
+    case ElementType::kF32:
+      return contract<float>;
+    case ElementType::kF64:
+      return contract<double>;
+    case ElementType::kI32:
+    case ElementType::kU32:
+      return contract<uint32_t>;
+#endif
+    case ElementType::kField:
+      return contract_field;
     case ElementType::kI64:
-    case ElementType::kU64: return contract<uint64_t>;
-    default: return nullptr;
+    case ElementType::kU64:
+      return contract<uint64_t>;
+    default:
+      return nullptr;
   }
 }
 

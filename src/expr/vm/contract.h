@@ -12,12 +12,12 @@ namespace hone::vm {
 inline constexpr int64_t kContractColumns = 16;
 
 struct ContractBlock {
-  std::byte* acc;          // [m, width]
-  const std::byte* a;      // element (m, k) at m * a_row + k * a_step
+  std::byte* acc;      // [m, width]
+  const std::byte* a;  // element (m, k) at m * a_row + k * a_step
   int64_t a_row, a_step;
-  const std::byte* b;      // panels of kContractColumns: [width / columns, panel_rows, columns]
-  int64_t panel_rows;      // >= k
-  int64_t width;           // a multiple of kContractColumns
+  const std::byte* b;  // panels of kContractColumns: [width / columns, panel_rows, columns]
+  int64_t panel_rows;  // >= k
+  int64_t width;       // a multiple of kContractColumns
   int64_t m, k;
 };
 using ContractKernel = void (*)(const ContractBlock&);

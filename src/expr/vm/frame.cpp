@@ -50,13 +50,15 @@ void Frame::execute(const Instruction& instruction) {
       auto* out = reinterpret_cast<int64_t*>(registers_ + schedule_.array_at[index(id)]);
       linear(value.linear, out);
       if (value.op == Value::Op::kFloorDivide)
-        for (int64_t i = 0; i < rows_ * cols_; ++i)
-          out[i] = hone::floor_div(out[i], value.divisor);
+        for (int64_t i = 0; i < rows_ * cols_; ++i) out[i] = hone::floor_div(out[i], value.divisor);
       return;
     }
-    case Instruction::Form::kLoad: return load(value, id);
-    case Instruction::Form::kGather: return gather(value, id);
-    case Instruction::Form::kApply: return apply(value, id);
+    case Instruction::Form::kLoad:
+      return load(value, id);
+    case Instruction::Form::kGather:
+      return gather(value, id);
+    case Instruction::Form::kApply:
+      return apply(value, id);
     case Instruction::Form::kChoose: {
       const bool condition = *single_[index(value.args[0])] != std::byte{0};
       array_[index(id)] = array_[index(value.args[condition ? 1 : 2])];
@@ -88,7 +90,9 @@ View Frame::view_of(const Linear& linear) const {
 void Frame::single(const Value& value, std::byte* out) {
   const size_t size = size_of(value.type);
   switch (value.op) {
-    case Value::Op::kConstant: std::memcpy(out, value.constant.data(), size); return;
+    case Value::Op::kConstant:
+      std::memcpy(out, value.constant.data(), size);
+      return;
     case Value::Op::kLinear:
     case Value::Op::kFloorDivide: {
       const int64_t result = hone::floor_div(evaluate(value.linear), value.divisor);
@@ -104,7 +108,8 @@ void Frame::single(const Value& value, std::byte* out) {
         std::memcpy(out, single_[index(value.args[0])], size);
       }
       return;
-    case Value::Op::kApply: break;
+    case Value::Op::kApply:
+      break;
   }
   KernelArgs args{out, {}, 1, schedule_.code.seed, value.tag};
   for (size_t i = 0; i < value.args.size(); ++i) args.in[i] = single_[index(value.args[i])];
@@ -122,10 +127,12 @@ bool Frame::inside(const Value& value) const {
 void Frame::linear(const Linear& linear, int64_t* out) {
   const auto base = static_cast<uint64_t>(evaluate(linear));
   const View view = view_of(linear);
+  const auto row_stride = static_cast<uint64_t>(view.row_stride);
+  const auto col_stride = static_cast<uint64_t>(view.col_stride);
   for (int64_t r = 0; r < rows_; ++r) {
-    const uint64_t row = base + static_cast<uint64_t>(view.row_stride * r);
+    const uint64_t row = base + row_stride * static_cast<uint64_t>(r);
     for (int64_t c = 0; c < cols_; ++c)
-      out[r * cols_ + c] = static_cast<int64_t>(row + static_cast<uint64_t>(view.col_stride * c));
+      out[r * cols_ + c] = static_cast<int64_t>(row + col_stride * static_cast<uint64_t>(c));
   }
   for (const auto& [value, c] : linear.values) {
     if (!schedule_.is_vector[index(value)]) continue;
@@ -146,8 +153,9 @@ std::byte* Frame::output_of(int id) {
 // Those i in [0, count) with 0 <= base + stride * i < extent.
 static std::pair<int64_t, int64_t> positions_inside(int64_t base, int64_t stride, int64_t extent,
                                                     int64_t count) {
-  if (stride == 0) return base >= 0 && base < extent ? std::pair{int64_t{0}, count}
-                                                     : std::pair{int64_t{0}, int64_t{0}};
+  if (stride == 0)
+    return base >= 0 && base < extent ? std::pair{int64_t{0}, count}
+                                      : std::pair{int64_t{0}, int64_t{0}};
   if (stride < 0) return positions_inside(extent - 1 - base, -stride, extent, count);
   const int64_t begin = base >= 0 ? 0 : -hone::floor_div(base, stride);
   const int64_t end = -hone::floor_div(base - extent, stride);
@@ -185,7 +193,8 @@ void Frame::load(const Value& value, int id) {
                     static_cast<uint64_t>(view.col_stride) * static_cast<uint64_t>(c);
     return from + at * size;
   };
-  const bool dense = (cols_ == 1 || view.col_stride == 1) && (rows_ == 1 || view.row_stride == cols_);
+  const bool dense =
+      (cols_ == 1 || view.col_stride == 1) && (rows_ == 1 || view.row_stride == cols_);
   const bool is_target = target_ && schedule_.code.roots[0] == id;
   if (all && dense && !is_target) {
     array_[index(id)] = address_of(0, 0);
@@ -208,17 +217,16 @@ void Frame::load(const Value& value, int id) {
 void Frame::gather(const Value& value, int id) {
   const int64_t count = rows_ * cols_;
   const size_t size = size_of(value.type);
-  offsets_.resize(index(static_cast<int>(schedule_.tile.capacity())));
+  offsets_.resize(static_cast<size_t>(schedule_.tile.capacity()));
   scratch_.resize(offsets_.size());
   linear(value.linear, offsets_.data());
   bool missed = false;
   for (const Check& check : value.checks) {
     linear(check.index, scratch_.data());
-    for (int64_t i = 0; i < count; ++i) {
-      const bool in = static_cast<uint64_t>(scratch_[index(static_cast<int>(i))]) <
-                      static_cast<uint64_t>(check.extent);
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const bool in = static_cast<uint64_t>(scratch_[i]) < static_cast<uint64_t>(check.extent);
       missed |= !in;
-      if (!in) offsets_[index(static_cast<int>(i))] = -1;
+      if (!in) offsets_[i] = -1;
     }
   }
   std::byte* out = output_of(id);

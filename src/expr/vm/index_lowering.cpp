@@ -7,8 +7,8 @@
 
 namespace hone::vm {
 
-IndexLowering::IndexLowering(const Environment& environment, const Nest& nest,
-                             CodeBuilder& builder, std::vector<Linear> images,
+IndexLowering::IndexLowering(const Environment& environment, const Nest& nest, CodeBuilder& builder,
+                             std::vector<Linear> images,
                              std::function<int(const Scalar&, bool)> read)
     : environment_(environment),
       nest_(nest),
@@ -36,9 +36,9 @@ Linear IndexLowering::lower_atom(const IndexAtom& atom) {
   switch (atom.kind) {
     case IndexAtom::Kind::kAxis: {
       const int axis = atom.axis.value;
-      const int at = axis >= 0 ? axis - nest_.first_axis
-                               : static_cast<int>(nest_.outputs.size() + nest_.reductions.size()) -
-                                     axis - 1;
+      const int at =
+          axis >= 0 ? axis - nest_.first_axis
+                    : static_cast<int>(nest_.outputs.size() + nest_.reductions.size()) - axis - 1;
       HONE_CHECK(at >= 0 && at < static_cast<int>(images_.size()), "an axis of another stage");
       return images_[static_cast<size_t>(at)];
     }
@@ -51,9 +51,12 @@ Linear IndexLowering::lower_atom(const IndexAtom& atom) {
       return rest;
     }
     case IndexAtom::Kind::kMin:
-    case IndexAtom::Kind::kMax: return lower_extreme(atom);
-    case IndexAtom::Kind::kTable: return lower_table(atom);
-    case IndexAtom::Kind::kValue: return linear_of_value(read_(Scalar(atom.read), guarded_));
+    case IndexAtom::Kind::kMax:
+      return lower_extreme(atom);
+    case IndexAtom::Kind::kTable:
+      return lower_table(atom);
+    case IndexAtom::Kind::kValue:
+      return linear_of_value(read_(Scalar(atom.read), guarded_));
   }
   return {};
 }

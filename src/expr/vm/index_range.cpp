@@ -32,7 +32,8 @@ std::optional<Interval> range_of_table(const IndexAtom& atom, const AxisRanges& 
 
 std::optional<Interval> range_of_atom(const IndexAtom& atom, const AxisRanges& ranges) {
   switch (atom.kind) {
-    case IndexAtom::Kind::kAxis: return range_of_axis(atom.axis, ranges);
+    case IndexAtom::Kind::kAxis:
+      return range_of_axis(atom.axis, ranges);
     case IndexAtom::Kind::kFloorDiv: {
       const int64_t d = number(atom.divisor);
       const auto range = range_of(atom.left, ranges);
@@ -45,9 +46,12 @@ std::optional<Interval> range_of_atom(const IndexAtom& atom, const AxisRanges& r
       return range && range->low >= 0 && range->high < d ? *range : Interval{0, d - 1};
     }
     case IndexAtom::Kind::kMin:
-    case IndexAtom::Kind::kMax: return range_of_extreme(atom, ranges);
-    case IndexAtom::Kind::kTable: return range_of_table(atom, ranges);
-    case IndexAtom::Kind::kValue: return std::nullopt;
+    case IndexAtom::Kind::kMax:
+      return range_of_extreme(atom, ranges);
+    case IndexAtom::Kind::kTable:
+      return range_of_table(atom, ranges);
+    case IndexAtom::Kind::kValue:
+      return std::nullopt;
   }
   return std::nullopt;
 }

@@ -19,8 +19,8 @@ struct Interval {
 
 // What the axes of a stage run over.
 struct AxisRanges {
-  const TensorExpr& expr;       // for its tables
-  int first_axis = 0;           // AxisId of axes[0]
+  const TensorExpr& expr;  // for its tables
+  int first_axis = 0;      // AxisId of axes[0]
   std::vector<Interval> axes;
   std::vector<Interval> steps;  // of enclosing scans, innermost first
 };

@@ -16,20 +16,30 @@ T small_integer(Field a) {
 template <typename To, typename From>
 To cast_one(From a) {
   if constexpr (kIsBool<From>) {
-    if constexpr (kIsBool<To>) return make_bool(bool(a));
-    else if constexpr (kIsField<To>) return {uint64_t{bool(a)}};
-    else return static_cast<To>(bool(a));
+    if constexpr (kIsBool<To>)
+      return make_bool(bool(a));
+    else if constexpr (kIsField<To>)
+      return {uint64_t{bool(a)}};
+    else
+      return static_cast<To>(bool(a));
   } else if constexpr (kIsField<From>) {
-    if constexpr (kIsField<To>) return a;
-    else if constexpr (kIsBool<To>) return make_bool(a.value != 0);
-    else if constexpr (Int<To>) return small_integer<To>(a);
-    else return static_cast<To>(a.value);
+    if constexpr (kIsField<To>)
+      return a;
+    else if constexpr (kIsBool<To>)
+      return make_bool(a.value != 0);
+    else if constexpr (Int<To>)
+      return small_integer<To>(a);
+    else
+      return static_cast<To>(a.value);
   } else if constexpr (kIsBool<To>) {
     return make_bool(a != 0);
   } else if constexpr (kIsField<To>) {
-    if constexpr (Real<From>) return field_of(static_cast<double>(a));
-    else if constexpr (std::is_signed_v<From>) return field_of(static_cast<int64_t>(a));
-    else return field_of_unsigned(a);
+    if constexpr (Real<From>)
+      return field_of(static_cast<double>(a));
+    else if constexpr (std::is_signed_v<From>)
+      return field_of(static_cast<int64_t>(a));
+    else
+      return field_of_unsigned(a);
   } else if constexpr (Real<From> && Int<To>) {
     return to_integer<To>(a);
   } else {
@@ -69,21 +79,27 @@ struct KeepBits {
 
 Kernel find_cast(ElementType from, ElementType to) {
   return with_type(from, [to]<typename From>(From) -> Kernel {
-    return with_type(to, []<typename To>(To) -> Kernel {
-      return unary_kernel<Cast<From, To>, From, To>;
-    });
+    return with_type(
+        to, []<typename To>(To) -> Kernel { return unary_kernel<Cast<From, To>, From, To>; });
   });
 }
 
 Kernel find_narrowing(ElementType type) {
   switch (type) {
-    case ElementType::kF16: return unary_kernel<RoundToF16, float, float>;
-    case ElementType::kBF16: return unary_kernel<RoundToBF16, float, float>;
-    case ElementType::kI4: return unary_kernel<KeepBits<4>, int8_t, int8_t>;
-    case ElementType::kU4: return unary_kernel<KeepBits<4>, uint8_t, uint8_t>;
-    case ElementType::kI2: return unary_kernel<KeepBits<2>, int8_t, int8_t>;
-    case ElementType::kU2: return unary_kernel<KeepBits<2>, uint8_t, uint8_t>;
-    default: return is_float(type) && size_of(type) == 1 ? round_to_format : nullptr;
+    case ElementType::kF16:
+      return unary_kernel<RoundToF16, float, float>;
+    case ElementType::kBF16:
+      return unary_kernel<RoundToBF16, float, float>;
+    case ElementType::kI4:
+      return unary_kernel<KeepBits<4>, int8_t, int8_t>;
+    case ElementType::kU4:
+      return unary_kernel<KeepBits<4>, uint8_t, uint8_t>;
+    case ElementType::kI2:
+      return unary_kernel<KeepBits<2>, int8_t, int8_t>;
+    case ElementType::kU2:
+      return unary_kernel<KeepBits<2>, uint8_t, uint8_t>;
+    default:
+      return is_float(type) && size_of(type) == 1 ? round_to_format : nullptr;
   }
 }
 

@@ -103,29 +103,44 @@ CombineKernels arg_combiner() {
 
 template <typename T>
 T lowest() {
-  if constexpr (kIsField<T>) return {0};
-  else if constexpr (Real<T>) return -std::numeric_limits<T>::infinity();
-  else return std::numeric_limits<T>::lowest();
+  if constexpr (kIsField<T>)
+    return {0};
+  else if constexpr (Real<T>)
+    return -std::numeric_limits<T>::infinity();
+  else
+    return std::numeric_limits<T>::lowest();
 }
 template <typename T>
 T highest() {
-  if constexpr (kIsField<T>) return {kFieldPrime - 1};
-  else if constexpr (Real<T>) return std::numeric_limits<T>::infinity();
-  else return std::numeric_limits<T>::max();
+  if constexpr (kIsField<T>)
+    return {kFieldPrime - 1};
+  else if constexpr (Real<T>)
+    return std::numeric_limits<T>::infinity();
+  else
+    return std::numeric_limits<T>::max();
 }
 
 template <typename T>
 CombineKernels number_combiner(Combiner kind) {
   switch (kind) {
-    case Combiner::kSum: return combiner<Add, T>(T{});
-    case Combiner::kProduct: return combiner<Mul, T>(T{1});
-    case Combiner::kMax: return combiner<Max, T>(lowest<T>());
-    case Combiner::kMin: return combiner<Min, T>(highest<T>());
-    case Combiner::kArgMaxFirst: return arg_combiner<Beats<true, false>, T>();
-    case Combiner::kArgMaxLast: return arg_combiner<Beats<true, true>, T>();
-    case Combiner::kArgMinFirst: return arg_combiner<Beats<false, false>, T>();
-    case Combiner::kArgMinLast: return arg_combiner<Beats<false, true>, T>();
-    default: return {};
+    case Combiner::kSum:
+      return combiner<Add, T>(T{});
+    case Combiner::kProduct:
+      return combiner<Mul, T>(T{1});
+    case Combiner::kMax:
+      return combiner<Max, T>(lowest<T>());
+    case Combiner::kMin:
+      return combiner<Min, T>(highest<T>());
+    case Combiner::kArgMaxFirst:
+      return arg_combiner<Beats<true, false>, T>();
+    case Combiner::kArgMaxLast:
+      return arg_combiner<Beats<true, true>, T>();
+    case Combiner::kArgMinFirst:
+      return arg_combiner<Beats<false, false>, T>();
+    case Combiner::kArgMinLast:
+      return arg_combiner<Beats<false, true>, T>();
+    default:
+      return {};
   }
 }
 

@@ -8,31 +8,53 @@ namespace {
 
 template <auto F>
 struct Function {
-  template <Real T> static T apply(T a) { return F(a); }
+  template <Real T>
+  static T apply(T a) {
+    return F(a);
+  }
 };
 
 template <typename T>
 KernelSet real_function(Fn fn) {
   switch (fn) {
-    case Fn::kExp: return unary<Function<[](auto x) { return std::exp(x); }>, T>();
-    case Fn::kExpm1: return unary<Function<[](auto x) { return std::expm1(x); }>, T>();
-    case Fn::kLog: return unary<Function<[](auto x) { return std::log(x); }>, T>();
-    case Fn::kLog1p: return unary<Function<[](auto x) { return std::log1p(x); }>, T>();
-    case Fn::kSqrt: return unary<Function<[](auto x) { return std::sqrt(x); }>, T>();
-    case Fn::kErf: return unary<Function<[](auto x) { return std::erf(x); }>, T>();
-    case Fn::kTanh: return unary<Function<[](auto x) { return std::tanh(x); }>, T>();
-    case Fn::kSin: return unary<Function<[](auto x) { return std::sin(x); }>, T>();
-    case Fn::kCos: return unary<Function<[](auto x) { return std::cos(x); }>, T>();
-    case Fn::kTan: return unary<Function<[](auto x) { return std::tan(x); }>, T>();
-    case Fn::kAsin: return unary<Function<[](auto x) { return std::asin(x); }>, T>();
-    case Fn::kAcos: return unary<Function<[](auto x) { return std::acos(x); }>, T>();
-    case Fn::kAtan: return unary<Function<[](auto x) { return std::atan(x); }>, T>();
-    case Fn::kSinh: return unary<Function<[](auto x) { return std::sinh(x); }>, T>();
-    case Fn::kCosh: return unary<Function<[](auto x) { return std::cosh(x); }>, T>();
-    case Fn::kAsinh: return unary<Function<[](auto x) { return std::asinh(x); }>, T>();
-    case Fn::kAcosh: return unary<Function<[](auto x) { return std::acosh(x); }>, T>();
-    case Fn::kAtanh: return unary<Function<[](auto x) { return std::atanh(x); }>, T>();
-    default: return {};
+    case Fn::kExp:
+      return unary<Function<[](auto x) { return std::exp(x); }>, T>();
+    case Fn::kExpm1:
+      return unary<Function<[](auto x) { return std::expm1(x); }>, T>();
+    case Fn::kLog:
+      return unary<Function<[](auto x) { return std::log(x); }>, T>();
+    case Fn::kLog1p:
+      return unary<Function<[](auto x) { return std::log1p(x); }>, T>();
+    case Fn::kSqrt:
+      return unary<Function<[](auto x) { return std::sqrt(x); }>, T>();
+    case Fn::kErf:
+      return unary<Function<[](auto x) { return std::erf(x); }>, T>();
+    case Fn::kTanh:
+      return unary<Function<[](auto x) { return std::tanh(x); }>, T>();
+    case Fn::kSin:
+      return unary<Function<[](auto x) { return std::sin(x); }>, T>();
+    case Fn::kCos:
+      return unary<Function<[](auto x) { return std::cos(x); }>, T>();
+    case Fn::kTan:
+      return unary<Function<[](auto x) { return std::tan(x); }>, T>();
+    case Fn::kAsin:
+      return unary<Function<[](auto x) { return std::asin(x); }>, T>();
+    case Fn::kAcos:
+      return unary<Function<[](auto x) { return std::acos(x); }>, T>();
+    case Fn::kAtan:
+      return unary<Function<[](auto x) { return std::atan(x); }>, T>();
+    case Fn::kSinh:
+      return unary<Function<[](auto x) { return std::sinh(x); }>, T>();
+    case Fn::kCosh:
+      return unary<Function<[](auto x) { return std::cosh(x); }>, T>();
+    case Fn::kAsinh:
+      return unary<Function<[](auto x) { return std::asinh(x); }>, T>();
+    case Fn::kAcosh:
+      return unary<Function<[](auto x) { return std::acosh(x); }>, T>();
+    case Fn::kAtanh:
+      return unary<Function<[](auto x) { return std::atanh(x); }>, T>();
+    default:
+      return {};
   }
 }
 

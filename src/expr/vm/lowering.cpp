@@ -18,8 +18,9 @@ class Lowering {
       : environment_(environment),
         nest_(nest),
         builder_(code),
-        indices_(environment, nest, builder_, std::move(images),
-                 [this](const Scalar& scalar, bool guarded) { return index_value(scalar, guarded); }) {}
+        indices_(
+            environment, nest, builder_, std::move(images),
+            [this](const Scalar& scalar, bool guarded) { return index_value(scalar, guarded); }) {}
 
   int lower(const Scalar& scalar, bool guarded) {
     auto& done = done_[guarded];
@@ -37,12 +38,18 @@ class Lowering {
 
   int lower_node(const ScalarNode& node, bool guarded) {
     switch (node.kind) {
-      case ScalarNode::Kind::kLiteral: return literal(node.literal, node.type);
-      case ScalarNode::Kind::kParameter: return parameter(node);
-      case ScalarNode::Kind::kIndex: return builder_.as_value(indices_.lower(node.index, guarded));
-      case ScalarNode::Kind::kTable: return table(node, guarded);
-      case ScalarNode::Kind::kRead: return read(node, guarded);
-      case ScalarNode::Kind::kApply: return apply(node, guarded);
+      case ScalarNode::Kind::kLiteral:
+        return literal(node.literal, node.type);
+      case ScalarNode::Kind::kParameter:
+        return parameter(node);
+      case ScalarNode::Kind::kIndex:
+        return builder_.as_value(indices_.lower(node.index, guarded));
+      case ScalarNode::Kind::kTable:
+        return table(node, guarded);
+      case ScalarNode::Kind::kRead:
+        return read(node, guarded);
+      case ScalarNode::Kind::kApply:
+        return apply(node, guarded);
     }
     return -1;
   }
@@ -217,7 +224,7 @@ Images place_axes(const Environment& environment, const Nest& nest,
     images.push_back(linear_of_slot(static_cast<int>(space.extents.size())));
     space.extents.push_back(extent);
   }
-  HONE_CHECK(space.extents.size() <= 64, "too many axes in one stage");
+  if (space.extents.size() > 64) throw_unsupported("a stage with more than 64 axes");
   return images;
 }
 
@@ -268,10 +275,10 @@ LoweredNest lower_nest(const Environment& environment, const Nest& nest) {
 
 std::vector<int64_t> row_major_strides(const std::vector<int64_t>& dims) {
   // Of an empty tensor nothing is addressed, and products of its dimensions may overflow.
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return std::vector<int64_t>(dims.size(), 0);
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end())
+    return std::vector<int64_t>(dims.size(), 0);
   std::vector<int64_t> strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * dims[d];
+  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
   return strides;
 }
 
@@ -297,10 +304,12 @@ int Environment::memory_of(TableId table, ElementType type) const {
       return first + static_cast<int>(i);
   const Table& entries = expr.tables[static_cast<size_t>(table.value)];
   TableImage image{table, type, {}};
-  const size_t size = size_of(type), count = std::max(entries.literals.size(), entries.indices.size());
+  const size_t size = size_of(type),
+               count = std::max(entries.literals.size(), entries.indices.size());
   image.storage.resize((count * size + 7) / 8 + 1);
   for (size_t i = 0; i < count; ++i) {
-    const Literal entry = entries.literals.empty() ? Literal(entries.indices[i]) : entries.literals[i];
+    const Literal entry =
+        entries.literals.empty() ? Literal(entries.indices[i]) : entries.literals[i];
     std::memcpy(reinterpret_cast<std::byte*>(image.storage.data()) + i * size,
                 constant_of(entry, type, seed).data(), size);
   }
@@ -327,10 +336,14 @@ std::vector<Interval> Nest::axis_ranges() const {
 std::array<std::byte, 8> constant_of(const Literal& literal, ElementType type, uint64_t seed) {
   std::array<std::byte, 8> bytes{};
   with_type(type, [&]<typename T>(T value) {
-    if constexpr (kIsBool<T>) value = make_bool(!literal.is_zero());
-    else if constexpr (kIsField<T>) value = field_of(literal, seed);
-    else if constexpr (Int<T>) value = integer_of<T>(literal);
-    else value = static_cast<T>(literal.to_double());
+    if constexpr (kIsBool<T>)
+      value = make_bool(!literal.is_zero());
+    else if constexpr (kIsField<T>)
+      value = field_of(literal, seed);
+    else if constexpr (Int<T>)
+      value = integer_of<T>(literal);
+    else
+      value = static_cast<T>(literal.to_double());
     std::memcpy(bytes.data(), &value, sizeof(T));
   });
   return bytes;

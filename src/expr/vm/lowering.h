@@ -42,8 +42,8 @@ struct Nest {
   std::vector<Scalar> bodies;                // roots of the code, in order
   std::vector<Index> targets;                // further roots, as i64
   Combiner combiner = Combiner::kNone;
-  bool may_split = true;                     // axes may be split in two
-  std::vector<int64_t> result_strides;       // per output axis
+  bool may_split = true;                // axes may be split in two
+  std::vector<int64_t> result_strides;  // per output axis
 
   [[nodiscard]] std::vector<Interval> axis_ranges() const;
 };

@@ -32,8 +32,8 @@ class ContractPlan final : public Plan {
     for (const int slot : form.k) k_count_ *= extent(slot);
     if (is_empty(space, space.outputs, space.loops())) k_count_ = 0;
     m_slot_ = form.m;
-    m_step_ = std::clamp<int64_t>(kPackedElements / std::max<int64_t>(k_count_, 1), 4,
-                                  kRowsPerBlock);
+    m_step_ =
+        std::clamp<int64_t>(kPackedElements / std::max<int64_t>(k_count_, 1), 4, kRowsPerBlock);
     m_step_ = std::min(m_step_, extent(form.m));
     for (const int slot : form.batch) outer_.push_back({slot, extent(slot), 1});
     outer_.push_back({form.m, extent(form.m), m_step_});
@@ -59,8 +59,8 @@ class ContractPlan final : public Plan {
                        std::to_string(m_slot_) + " step " + std::to_string(m_step_) + "\n";
     text += alias_ ? "  a in place [" + vm::to_string(alias_address_) + "]\n"
                    : "  a packed\n" + a_.to_string();
-    return text + "  b packed\n" + b_.to_string() + "  store [" +
-           vm::to_string(result_.address) + "]\n";
+    return text + "  b packed\n" + b_.to_string() + "  store [" + vm::to_string(result_.address) +
+           "]\n";
   }
 
  private:
@@ -113,18 +113,18 @@ class ContractPlan final : public Plan {
   std::vector<int> k_slots_;
   StageResult result_;
   ContractKernel kernel_;
-  std::vector<Loop> outer_;    // batch axes, then m
+  std::vector<Loop> outer_;  // batch axes, then m
   size_t batch_count_ = 0;
   std::vector<Loop> columns_;  // the tile of n
   std::vector<Loop> steps_;    // of k
   Schedule a_, b_;
-  int b_first_step_ = 0;       // loops of b_ before those of k
+  int b_first_step_ = 0;  // loops of b_ before those of k
   int a_first_step_ = 0;
   uint64_t a_slots_ = 0;
   int m_slot_ = -1;
   int64_t m_step_ = 1;
   int64_t k_count_ = 1;
-  bool alias_ = false;         // a lies in memory as [m, k] with constant strides
+  bool alias_ = false;  // a lies in memory as [m, k] with constant strides
   int alias_tensor_ = -1;
   Linear alias_address_;
   int64_t alias_step_ = 1;
@@ -166,8 +166,7 @@ void ContractPlan::make_schedules(ContractForm form) {
   order.insert(order.end(), form.k.begin(), form.k.end());
   b_ = make_schedule(std::move(form.b), order, form.n);
   const std::span<const Loop> loops(b_.loops);
-  columns_.assign(loops.begin() + static_cast<ptrdiff_t>(outer),
-                  loops.begin() + b_first_step_);
+  columns_.assign(loops.begin() + static_cast<ptrdiff_t>(outer), loops.begin() + b_first_step_);
   steps_.assign(loops.begin() + b_first_step_, loops.end());
 }
 
@@ -245,8 +244,7 @@ void ContractPlan::store(Run& run, int64_t width) const {
   const View view{stride(b_.tile.row), stride(b_.tile.col)};
   for (int64_t m = 0; m < run.rows(); ++m)
     copy_tile(run.size, to + run.bytes(start + m * stride(m_slot_)), view,
-              run.acc.data() + run.bytes(m * width), {run.b.cols(), 1}, run.b.rows(),
-              run.b.cols());
+              run.acc.data() + run.bytes(m * width), {run.b.cols(), 1}, run.b.rows(), run.b.cols());
 }
 
 // The factors of a product, in the order (a, b) in which b walks the result's innermost axis.
@@ -262,8 +260,10 @@ std::optional<ContractForm> find_form(const Code& code, const Linear& address) {
   const auto extent = [&](int slot) { return code.space.extents[static_cast<size_t>(slot)]; };
   std::vector<int> only[2], both;
   for (const int slot : output_slots(code.space)) {
-    if (has(0, slot) == has(1, slot)) both.push_back(slot);
-    else only[has(0, slot) ? 0 : 1].push_back(slot);
+    if (has(0, slot) == has(1, slot))
+      both.push_back(slot);
+    else
+      only[has(0, slot) ? 0 : 1].push_back(slot);
   }
   if (only[0].empty() || only[1].empty()) return std::nullopt;
   const auto inner_stride = [&](const std::vector<int>& slots) {

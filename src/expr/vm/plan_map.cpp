@@ -23,8 +23,8 @@ class MapPlan final : public Plan {
       std::byte* to = memory + static_cast<size_t>(frame.evaluate(result_.address)) * size;
       frame.resize();
       const int64_t rows = frame.rows(), cols = frame.cols();
-      const bool dense = (cols == 1 || view.col_stride == 1) &&
-                         (rows == 1 || view.row_stride == cols);
+      const bool dense =
+          (cols == 1 || view.col_stride == 1) && (rows == 1 || view.row_stride == cols);
       frame.set_target(dense ? to : nullptr);
       frame.run(level);
       if (frame.root() != to) copy_tile(size, to, view, frame.root(), {cols, 1}, rows, cols);

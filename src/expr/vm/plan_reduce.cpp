@@ -88,8 +88,8 @@ class ReducePlan final : public Plan {
 
   void combine(Accumulators& acc, const Frame& frame, const std::vector<int64_t>& positions) const {
     const int64_t rows = frame.rows(), cols = frame.cols();
-    const auto slot = static_cast<size_t>(along_rows_ ? schedule_.tile.col
-                                                      : schedule_.code.space.outputs);
+    const auto slot =
+        static_cast<size_t>(along_rows_ ? schedule_.tile.col : schedule_.code.space.outputs);
     std::byte* block = Accumulators::bytes(acc.block);
     const ArgState best{block, acc.positions.data()};
     if (is_arg(combiner_) && along_rows_)

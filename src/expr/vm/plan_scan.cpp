@@ -1,5 +1,6 @@
 #include "expr/vm/plan_scan.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hone::vm {
@@ -21,7 +22,8 @@ class ScanPlan final : public Plan {
 
   void run(RunState& state) const override {
     Memory& memory = state.memory;
-    for (const auto& c : carried_) copy(memory.write[at(c.state)], memory.read[at(c.init)], c.state);
+    for (const auto& c : carried_)
+      copy(memory.write[at(c.state)], memory.read[at(c.init)], c.state);
     state.steps.insert(state.steps.begin(), 0);
     for (int64_t step = 0; step < steps_; ++step) {
       state.steps.front() = step;
@@ -47,13 +49,23 @@ class ScanPlan final : public Plan {
   void copy(std::byte* to, const std::byte* from, int tensor) const {
     if (bytes_[at(tensor)] > 0) std::memmove(to, from, bytes_[at(tensor)]);
   }
-  // All states change at once: a next value may itself be another state.
+  [[nodiscard]] bool is_state(int tensor) const {
+    return std::any_of(carried_.begin(), carried_.end(),
+                       [&](const auto& c) { return c.state == tensor; });
+  }
+  // All states change at once: a next value that is itself a state is set aside first.
   void advance(Memory& memory) const {
-    std::vector<std::vector<std::byte>> next;
-    for (const auto& c : carried_)
-      next.emplace_back(memory.read[at(c.next)], memory.read[at(c.next)] + bytes_[at(c.next)]);
-    for (size_t i = 0; i < carried_.size(); ++i)
-      copy(memory.write[at(carried_[i].state)], next[i].data(), carried_[i].state);
+    std::vector<std::vector<std::byte>> aside(carried_.size());
+    for (size_t i = 0; i < carried_.size(); ++i) {
+      const int next = carried_[i].next;
+      const std::byte* from = memory.read[at(next)];
+      if (is_state(next)) aside[i].assign(from, from + bytes_[at(next)]);
+    }
+    for (size_t i = 0; i < carried_.size(); ++i) {
+      const int state = carried_[i].state, next = carried_[i].next;
+      copy(memory.write[at(state)], is_state(next) ? aside[i].data() : memory.read[at(next)],
+           state);
+    }
   }
 
   int64_t steps_;

@@ -1,12 +1,15 @@
 #include "expr/vm/plan.h"
 #include "expr/vm/plan_scan.h"
+#include "tensor/buffer.h"
 
 namespace hone::vm {
 namespace {
 
+// A Failure when they are negative, or too many points to count.
 std::vector<int64_t> extents_of(const std::vector<Axis>& axes) {
   std::vector<int64_t> extents;
   for (const Axis& axis : axes) extents.push_back(number(axis.extent));
+  (void)checked_count(extents);
   return extents;
 }
 
@@ -30,7 +33,8 @@ PlanRef plan_map_stage(const Environment& environment, const Stage& stage, const
   }
   LoweredNest lowered = lower_nest(environment, nest);
   StageResult result = result_of(environment, stage, std::move(lowered.address));
-  if (stage.combiner == Combiner::kNone) return plan_map(std::move(lowered.code), std::move(result));
+  if (stage.combiner == Combiner::kNone)
+    return plan_map(std::move(lowered.code), std::move(result));
   if (stage.combiner == Combiner::kSum)
     if (PlanRef contract = plan_contract(lowered.code, result)) return contract;
   return plan_reduce(std::move(lowered.code), std::move(result), stage.combiner);
@@ -71,17 +75,20 @@ PlanRef plan_scatter(const Environment& environment, const Stage& stage) {
   return std::make_unique<ScatterPlan>(
       plan_map(std::move(lowered_base.code),
                result_of(environment, stage, std::move(lowered_base.address))),
-      plan_updates(std::move(lowered_updates.code), result_of(environment, stage, {}),
-                   base.outputs, stage.combiner));
+      plan_updates(std::move(lowered_updates.code), result_of(environment, stage, {}), base.outputs,
+                   stage.combiner));
 }
 
 }  // namespace
 
 PlanRef plan_stage(const Environment& environment, const Stage& stage, const Region* region) {
   switch (stage.kind) {
-    case Stage::Kind::kMap: return plan_map_stage(environment, stage, region);
-    case Stage::Kind::kScatter: return plan_scatter(environment, stage);
-    case Stage::Kind::kScan: return plan_scan(environment, stage);
+    case Stage::Kind::kMap:
+      return plan_map_stage(environment, stage, region);
+    case Stage::Kind::kScatter:
+      return plan_scatter(environment, stage);
+    case Stage::Kind::kScan:
+      return plan_scan(environment, stage);
   }
   return nullptr;
 }

@@ -46,8 +46,10 @@ class UpdatePlan final : public Plan {
     const size_t size = size_of(result_.type);
     std::byte* to = memory + static_cast<size_t>(at) * size;
     const std::byte* value = frame.root(0) + static_cast<size_t>(i) * size;
-    if (combine_) combine_(to, value, 1);
-    else std::memcpy(to, value, size);
+    if (combine_)
+      combine_(to, value, 1);
+    else
+      std::memcpy(to, value, size);
   }
 
   Schedule schedule_;

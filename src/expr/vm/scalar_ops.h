@@ -28,35 +28,57 @@ template <typename T>
 concept Int = std::integral<T>;
 
 struct Add {
-  template <Real T> static T apply(T a, T b) { return a + b; }
-  template <Int T> static T apply(T a, T b) {
+  template <Real T>
+  static T apply(T a, T b) {
+    return a + b;
+  }
+  template <Int T>
+  static T apply(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
   }
   static Field apply(Field a, Field b) { return a + b; }
 };
 struct Sub {
-  template <Real T> static T apply(T a, T b) { return a - b; }
-  template <Int T> static T apply(T a, T b) {
+  template <Real T>
+  static T apply(T a, T b) {
+    return a - b;
+  }
+  template <Int T>
+  static T apply(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
   }
   static Field apply(Field a, Field b) { return a - b; }
 };
 struct Mul {
-  template <Real T> static T apply(T a, T b) { return a * b; }
-  template <Int T> static T apply(T a, T b) {
+  template <Real T>
+  static T apply(T a, T b) {
+    return a * b;
+  }
+  template <Int T>
+  static T apply(T a, T b) {
     return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
   static Field apply(Field a, Field b) { return a * b; }
 };
 struct Neg {
-  template <Real T> static T apply(T a) { return -a; }
-  template <Int T> static T apply(T a) { return Sub::apply(T{0}, a); }
+  template <Real T>
+  static T apply(T a) {
+    return -a;
+  }
+  template <Int T>
+  static T apply(T a) {
+    return Sub::apply(T{0}, a);
+  }
   static Field apply(Field a) { return -a; }
 };
 // Toward zero.
 struct Div {
-  template <Real T> static T apply(T a, T b) { return a / b; }
-  template <Int T> static T apply(T a, T b) {
+  template <Real T>
+  static T apply(T a, T b) {
+    return a / b;
+  }
+  template <Int T>
+  static T apply(T a, T b) {
     if (b == 0) return 0;
     if constexpr (std::is_signed_v<T>)
       if (b == -1) return Neg::apply(a);
@@ -65,22 +87,44 @@ struct Div {
   static Field apply(Field a, Field b) { return a / b; }
 };
 struct Abs {
-  template <Real T> static T apply(T a) { return std::fabs(a); }
-  template <Int T> static T apply(T a) { return a < 0 ? Neg::apply(a) : a; }
+  template <Real T>
+  static T apply(T a) {
+    return std::fabs(a);
+  }
+  template <Int T>
+  static T apply(T a) {
+    return a < 0 ? Neg::apply(a) : a;
+  }
 };
 // NaN wins, as in numpy.
 struct Min {
-  template <Real T> static T apply(T a, T b) { return a < b || a != a ? a : b; }
-  template <typename T> static T apply(T a, T b) { return b < a ? b : a; }
+  template <Real T>
+  static T apply(T a, T b) {
+    return a < b || a != a ? a : b;
+  }
+  template <typename T>
+  static T apply(T a, T b) {
+    return b < a ? b : a;
+  }
 };
 struct Max {
-  template <Real T> static T apply(T a, T b) { return a > b || a != a ? a : b; }
-  template <typename T> static T apply(T a, T b) { return a < b ? b : a; }
+  template <Real T>
+  static T apply(T a, T b) {
+    return a > b || a != a ? a : b;
+  }
+  template <typename T>
+  static T apply(T a, T b) {
+    return a < b ? b : a;
+  }
 };
 // Sign of the dividend.
 struct Fmod {
-  template <Real T> static T apply(T a, T b) { return std::fmod(a, b); }
-  template <Int T> static T apply(T a, T b) {
+  template <Real T>
+  static T apply(T a, T b) {
+    return std::fmod(a, b);
+  }
+  template <Int T>
+  static T apply(T a, T b) {
     if (b == 0) return 0;
     if constexpr (std::is_signed_v<T>)
       if (b == -1) return 0;
@@ -89,20 +133,26 @@ struct Fmod {
 };
 // Sign of the divisor.
 struct Mod {
-  template <Real T> static T apply(T a, T b) {
+  template <Real T>
+  static T apply(T a, T b) {
     const T r = std::fmod(a, b);
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
   }
-  template <Int T> static T apply(T a, T b) {
+  template <Int T>
+  static T apply(T a, T b) {
     const T r = Fmod::apply(a, b);
     return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
   }
 };
 struct Sign {
-  template <Real T> static T apply(T a) {
+  template <Real T>
+  static T apply(T a) {
     return a != a ? a : static_cast<T>((a > 0) - (a < 0));
   }
-  template <Int T> static T apply(T a) { return static_cast<T>((a > 0) - (a < 0)); }
+  template <Int T>
+  static T apply(T a) {
+    return static_cast<T>((a > 0) - (a < 0));
+  }
 };
 
 // Toward zero; what no integer holds becomes the nearest one, NaN 0, then the bits wrap to T.
@@ -120,8 +170,12 @@ T to_integer(F value) {
 }
 
 struct Pow {
-  template <Real T> static T apply(T a, T b) { return std::pow(a, b); }
-  template <Int T> static T apply(T base, T exponent) {
+  template <Real T>
+  static T apply(T a, T b) {
+    return std::pow(a, b);
+  }
+  template <Int T>
+  static T apply(T base, T exponent) {
     if (exponent < 0)
       return to_integer<T>(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
     T result = 1;
@@ -134,8 +188,14 @@ struct Pow {
 // Rounding, identity on integers; halves to even.
 template <auto F>
 struct Rounding {
-  template <Real T> static T apply(T a) { return static_cast<T>(F(a)); }
-  template <Int T> static T apply(T a) { return a; }
+  template <Real T>
+  static T apply(T a) {
+    return static_cast<T>(F(a));
+  }
+  template <Int T>
+  static T apply(T a) {
+    return a;
+  }
 };
 
 }  // namespace hone::vm

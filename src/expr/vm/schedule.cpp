@@ -70,7 +70,8 @@ class Scheduler {
       case Value::Op::kApply:
         return value.is_select && !is_vector(value.args[0]) ? Instruction::Form::kChoose
                                                             : Instruction::Form::kApply;
-      default: return Instruction::Form::kLinear;
+      default:
+        return Instruction::Form::kLinear;
     }
   }
 
@@ -134,13 +135,15 @@ Schedule make_schedule(Code code, const std::vector<int>& order, const Tile& til
 
 std::string Schedule::to_string() const {
   std::string text;
-  const auto indent = [&](int level) { text += std::string(static_cast<size_t>(2 * level + 2), ' '); };
+  const auto indent = [&](int level) {
+    text += std::string(static_cast<size_t>(2 * level + 2), ' ');
+  };
   size_t next = 0;
   for (int level = 0; level <= static_cast<int>(loops.size()); ++level) {
     for (; next < instructions.size() && instructions[next].level == level; ++next) {
       const Instruction& i = instructions[next];
-      static constexpr const char* kForms[] = {"one", "broadcast", "linear", "load",
-                                               "gather", "apply", "choose"};
+      static constexpr const char* kForms[] = {"one",    "broadcast", "linear", "load",
+                                               "gather", "apply",     "choose"};
       indent(level);
       text += std::string(kForms[static_cast<size_t>(i.form)]) + " " +
               vm::to_string(code.values[static_cast<size_t>(i.value)], i.value) + "\n";

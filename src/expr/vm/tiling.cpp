@@ -32,6 +32,19 @@ bool share_check(const Code& code, int a, int b) {
   return false;
 }
 
+// Along this axis some read goes wherever data or a division sends it.
+bool gathers(const Code& code, int slot) {
+  const std::vector<uint64_t> depends = code.dependences();
+  const auto scattered = [&](const Linear& linear) {
+    return std::any_of(linear.values.begin(), linear.values.end(), [&](const auto& term) {
+      return (depends[static_cast<size_t>(term.first)] >> slot & 1) != 0;
+    });
+  };
+  return std::any_of(code.values.begin(), code.values.end(), [&](const Value& value) {
+    return value.op == Value::Op::kRead && scattered(value.linear);
+  });
+}
+
 // The row axis along which some read is contiguous that is strided along the columns.
 bool transposes(const Code& code, int row, int col) {
   return std::any_of(code.values.begin(), code.values.end(), [&](const Value& value) {
@@ -65,28 +78,26 @@ std::vector<int> reduction_slots(const Space& space) {
 }
 
 double walking_cost(const Code& code, int slot) {
-  const std::vector<uint64_t> depends = code.dependences();
-  double cost = 1;
+  double cost = gathers(code, slot) ? 6 : 1;
   for (const Value& value : code.values) {
     if (value.op != Value::Op::kRead) continue;
-    const bool gathers =
-        std::any_of(value.linear.values.begin(), value.linear.values.end(), [&](const auto& term) {
-          return depends[static_cast<size_t>(term.first)] >> slot & 1;
-        });
     const int64_t stride = std::abs(value.linear.coefficient(slot));
-    cost += gathers ? 6 : stride == 0 ? 0.25 : stride == 1 ? 1 : stride < 8 ? 2 : 4;
+    cost += stride == 0 ? 0.25 : stride == 1 ? 1 : stride < 8 ? 2 : 4;
   }
   return cost;
 }
 
-Tile choose_output_tile(const Code& code, const Linear& address,
-                        const std::vector<int>& candidates, int64_t capacity) {
+Tile choose_output_tile(const Code& code, const Linear& address, const std::vector<int>& candidates,
+                        int64_t capacity) {
   Tile tile;
   tile.col = smallest_stride(address, candidates);
   if (tile.col < 0) return tile;
   std::vector<int> rows;
+  const bool is_gather = gathers(code, tile.col);
   for (const int slot : candidates)
-    if (slot != tile.col && !share_check(code, slot, tile.col)) rows.push_back(slot);
+    if (slot != tile.col && !share_check(code, slot, tile.col) &&
+        (is_gather || !gathers(code, slot)))
+      rows.push_back(slot);
   for (const int slot : rows) {
     if (!transposes(code, slot, tile.col)) continue;
     tile.row = slot;
@@ -104,8 +115,8 @@ Tile choose_row_tile(const Code& code, const Linear& address, int64_t capacity) 
   Tile tile;
   double best = 0;
   for (const int slot : reduction_slots(code.space)) {
-    const double cost = walking_cost(code, slot) *
-                        (1 + 24.0 / static_cast<double>(extent_of(code, slot)));
+    const double cost =
+        walking_cost(code, slot) * (1 + 24.0 / static_cast<double>(extent_of(code, slot)));
     if (tile.col >= 0 && cost >= best) continue;
     tile.col = slot;
     best = cost;
@@ -123,8 +134,8 @@ bool prefers_row_tile(const Code& code, const Tile& output_tile, const Tile& row
   if (output_tile.col < 0) return true;
   const auto length = static_cast<double>(output_tile.capacity());
   const double by_outputs = walking_cost(code, output_tile.col) * (1 + 24 / length);
-  const double by_rows = walking_cost(code, row_tile.col) *
-                         (1 + 24 / static_cast<double>(row_tile.cols));
+  const double by_rows =
+      walking_cost(code, row_tile.col) * (1 + 24 / static_cast<double>(row_tile.cols));
   return by_rows < by_outputs;
 }
 

@@ -75,10 +75,10 @@ TensorExpr define_mel_weight_matrix(OpContext& c) {
   const auto real = [](const Index& index) { return as_number(ElementType::kF64, index); };
   const Scalar falls = logical_and(less_equal(middle, j), less(j, high));
   const Scalar rises = logical_and(less_equal(low, j), less_equal(j, middle));
-  const Scalar rising = select(equal(low, middle), Literal(1),
-                               real(Index(j) - low) / real(middle - low));
-  const Scalar y = select(falls, real(high - Index(j)) / real(high - middle),
-                          select(rises, rising, Literal(0)));
+  const Scalar rising =
+      select(equal(low, middle), Literal(1), real(Index(j) - low) / real(middle - low));
+  const Scalar y =
+      select(falls, real(high - Index(j)) / real(high - middle), select(rises, rising, Literal(0)));
   return b.finish({b.map("y", {j, i}, Scalar::cast(type, y))});
 }
 

@@ -78,6 +78,11 @@ TensorExpr define_constant_of_shape(OpContext& c) {
   return b.finish({b.map("y", b.axes("i", shape), Scalar::literal(type, fill))});
 }
 
+std::vector<TensorType> infer_constant_of_shape(OpContext& c) {
+  const Buffer* value = c.tensor_attribute("value");
+  return type_of_rank(value == nullptr ? ElementType::kF32 : value->type(), vector_length(c, 0));
+}
+
 // y[i] = D_i for the dimensions [start, end) of x
 TensorExpr define_shape(OpContext& c) {
   Builder b;
@@ -189,6 +194,8 @@ TensorExpr define_one_hot(OpContext& c) {
   return b.finish({b.map("y", axes, select(hit, x[2](1), x[2](0)))});
 }
 
+std::vector<TensorType> infer_one_hot(OpContext& c) { return type_of_rank(c.type(2), c.rank(0) + 1); }
+
 // y[.., i, j] = x[.., i, j] where j - i >= k (upper) or j - i <= k (lower), else 0
 TensorExpr define_trilu(OpContext& c) {
   require_class(c, 0, ElementClass::kComputable);
@@ -224,6 +231,7 @@ void register_constants(OperatorTable& table) {
              .inputs = "shape",
              .attributes = "value: tensor",
              .define = define_constant_of_shape,
+             .infer = infer_constant_of_shape,
              .example = "ConstantOfShape(shape: i64[2] = [2, 3])"});
   table.add({.name = "Shape",
              .doc = "The dimensions of a tensor, or those from start to before end.",
@@ -242,6 +250,7 @@ void register_constants(OperatorTable& table) {
              .inputs = "start, limit, delta",
              .attributes = "stash_type: int = 1",
              .define = define_range,
+             .infer = [](OpContext& c) { return type_of_rank(c.type(0), 1); },
              .example = "Range(start: i64[] = 1, limit: i64[] = 10, delta: i64[] = 3)"});
   table.add({.name = "EyeLike",
              .since = 9,
@@ -256,6 +265,7 @@ void register_constants(OperatorTable& table) {
              .inputs = "indices, depth, values",
              .attributes = "axis: int = -1",
              .define = define_one_hot,
+             .infer = infer_one_hot,
              .example = "OneHot(indices: i64[2], depth: i64[] = 4, values: f32[2]) {axis = 0}"});
   table.add({.name = "Trilu",
              .since = 14,

@@ -49,8 +49,8 @@ Convolution convolution_of(const OpContext& c, Builder& b, size_t x_input, size_
   conv.reduced.insert(conv.reduced.end(), taps.begin(), taps.end());
 
   // Output channel k belongs to group k / group_size, which reads w[1] channels of its own.
-  const Index first = group.is(1) || group_size.is(0) ? Index(0)
-                                                      : floor_div(Index(k), group_size) * w[1];
+  const Index first =
+      group.is(1) || group_size.is(0) ? Index(0) : floor_div(Index(k), group_size) * w[1];
   conv.x = {n, first + Index(channel)};
   for (Index& index : conv.windows.positions(window, taps)) conv.x.push_back(std::move(index));
   conv.w = {k, channel};
@@ -79,7 +79,7 @@ TensorExpr define_conv(OpContext& c) {
   const Convolution conv = convolution_of(c, b, 0, 1);
   if (!c.has(2)) return b.finish({convolve(b, conv, x[0], x[1], "y")});
   require_bias(c, b, 2, c.dim(1, 0));
-  const Operand sum = convolve(b, conv, x[0], x[1], "sum");
+  const Operand sum = convolve(b, conv, x[0], x[1], "total");
   return b.finish({b.map("y", conv.output, sum.at(conv.output) + x[2](conv.channel()))});
 }
 
@@ -103,9 +103,9 @@ Operand centred(Builder& b, const Operand& x, const Axes& axes, const Scalar& ze
   return b.map(name, axes, body);
 }
 
-Operand integer_convolution(const OpContext& c, Builder& b, const Convolution& conv,
-                            size_t x_input, size_t w_input, const std::vector<Operand>& x,
-                            const Operand& x_zero, const Operand& w_zero) {
+Operand integer_convolution(const OpContext& c, Builder& b, const Convolution& conv, size_t x_input,
+                            size_t w_input, const std::vector<Operand>& x, const Operand& x_zero,
+                            const Operand& w_zero) {
   require_type(c, x_input, "x", {ElementType::kU8, ElementType::kI8});
   require_type(c, w_input, "w", {ElementType::kU8, ElementType::kI8});
   const Axes x_axes = b.axes("i", c.shape(x_input));
@@ -116,7 +116,7 @@ Operand integer_convolution(const OpContext& c, Builder& b, const Convolution& c
   if (w_zero.valid()) w_centre = channel_parameter(w_zero, w_axes[0], c.dim(w_input, 0));
   const Operand xs = centred(b, x[x_input], x_axes, x_centre, "x_centred");
   const Operand ws = centred(b, x[w_input], w_axes, w_centre, "w_centred");
-  return convolve(b, conv, xs, ws, "sum");
+  return convolve(b, conv, xs, ws, "total");
 }
 
 // The convolution of x - x_zero with w - w_zero in 32-bit integers; the pads are zeros.
@@ -131,8 +131,8 @@ TensorExpr define_conv_integer(OpContext& c) {
 // y = clip(round((conv(x - x_zero, w - w_zero) + bias) * (x_scale w_scale / y_scale) + y_zero))
 TensorExpr define_qlinear_conv(OpContext& c) {
   Builder b;
-  auto x = c.declare(b, {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero",
-                         "bias"});
+  auto x = c.declare(
+      b, {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero", "bias"});
   x.resize(9);
   for (const size_t i : {0, 1, 3, 4, 6, 7})
     if (!x[i].valid()) throw_invalid("QLinearConv needs its inputs 0 to 7");
@@ -140,8 +140,8 @@ TensorExpr define_qlinear_conv(OpContext& c) {
   const AxisId k = conv.channel();
   const Dim channels = c.dim(3, 0);
   const Operand sum = integer_convolution(c, b, conv, 0, 3, x, x[2], x[5]);
-  const Operand scales = b.map("scales", {k},
-                               single_parameter(x[1]) * channel_parameter(x[4], k, channels));
+  const Operand scales =
+      b.map("scales", {k}, single_parameter(x[1]) * channel_parameter(x[4], k, channels));
   const Operand multiplier = b.map("multiplier", {k}, scales(k) / single_parameter(x[6]));
   Scalar total = sum.at(conv.output);
   if (x[8].valid()) {

@@ -40,7 +40,8 @@ Transposed transposed_of(const OpContext& c, const Shape& input, const std::vect
   if (wanted.size() == rank + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   if (!wanted.empty() && wanted.size() != rank) throw_invalid("output_shape has the wrong length");
   for (size_t i = 0; i < rank; ++i) {
-    const Dim full = (input[i] - 1) * t.strides[i] + extra[i] + (kernel[i] - 1) * t.dilations[i] + 1;
+    const Dim full =
+        (input[i] - 1) * t.strides[i] + extra[i] + (kernel[i] - 1) * t.dilations[i] + 1;
     if (wanted.empty() && !same) {
       const bool padded = mode != "VALID";
       t.pad_begin.push_back(padded ? pads[i] : Dim(0));
@@ -57,7 +58,8 @@ Transposed transposed_of(const OpContext& c, const Shape& input, const std::vect
   return t;
 }
 
-// y[n, k, o..] = sum_{c, r..} x[n, (k / M) C_g + c, (o + p - d r) / s ..] * w[(k / M) C_g + c, k % M, r..]
+// y[n, k, o..] = sum_{c, r..} x[n, (k / M) C_g + c, (o + p - d r) / s ..] * w[(k / M) C_g + c, k %
+// M, r..]
 //                over the taps r with s | o + p - d r, plus bias[k]; x is 0 outside its box
 TensorExpr define_conv_transpose(OpContext& c) {
   require_class(c, 0, ElementClass::kFloat);
@@ -84,7 +86,8 @@ TensorExpr define_conv_transpose(OpContext& c) {
   const Axes position = b.axes("o", t.output);
   const Axes taps = b.axes("r", kernel);
   const bool one_group = group.is(1) || w[1].is(0);
-  const Index source = Index(channel) + (one_group ? Index(0) : floor_div(Index(k), w[1]) * group_channels);
+  const Index source =
+      Index(channel) + (one_group ? Index(0) : floor_div(Index(k), w[1]) * group_channels);
   std::vector<Index> x_at = {n, source};
   std::vector<Index> w_at = {source, one_group ? Index(k) : mod(Index(k), w[1])};
   Scalar touches = Scalar::literal(ElementType::kBool, 1);
@@ -103,12 +106,12 @@ TensorExpr define_conv_transpose(OpContext& c) {
   if (!c.has(2)) return b.finish({b.reduce("y", output, Combiner::kSum, reduced, term)});
   require_axes(c, 2, "the bias", 1);
   b.require_equal(c.dim(2, 0), b.extent(k), "output channels and the extent of the bias");
-  const Operand sum = b.reduce("sum", output, Combiner::kSum, reduced, term);
+  const Operand sum = b.reduce("total", output, Combiner::kSum, reduced, term);
   return b.finish({b.map("y", output, sum.at(output) + x[2](k))});
 }
 
-// y[n, c, o..] = sum_{r..} x[n, (c, r..), (i..)] over the taps r with s i = o + p - d r for a window i;
-// both groups of indices are flattened
+// y[n, c, o..] = sum_{r..} x[n, (c, r..), (i..)] over the taps r with s i = o + p - d r for a
+// window i; both groups of indices are flattened
 TensorExpr define_col2im(OpContext& c) {
   require_class(c, 0, ElementClass::kNumber);
   require_axes(c, 0, "the input", 3);
@@ -140,7 +143,8 @@ TensorExpr define_col2im(OpContext& c) {
   for (size_t i = 0; i < rank; ++i) {
     const Dim windows =
         floor_div(image[i] + pads[i] + pads[rank + i] - (block[i] - 1) * dilations[i] - 1,
-                  strides[i]) + 1;
+                  strides[i]) +
+        1;
     const TransposedTap tap = tap_at(position[i], taps[i], strides[i], dilations[i], pads[i]);
     touches = logical_and(touches, tap.starts_here);
     touches = logical_and(touches, less_equal(Index(0), tap.window));

@@ -7,7 +7,8 @@
 namespace hone {
 namespace {
 
-// s[n, c, r.., o..] = x[n, c, ..] interpolated linearly at s o + d r - p + offset[n, c / C_f, r, j, o..]
+// s[n, c, r.., o..] = x[n, c, ..] interpolated linearly at s o + d r - p + offset[n, c / C_f, r, j,
+// o..]
 //                     (0 outside), times mask[n, c / C_f, r.., o..]
 // y[n, k, o..] = sum_{c, r..} s[n, (k / K_g) C_g + c, r.., o..] * w[k, c, r..] + bias[k]
 TensorExpr define_deform_conv(OpContext& c) {
@@ -18,7 +19,8 @@ TensorExpr define_deform_conv(OpContext& c) {
   const Shape w = c.shape(1);
   const size_t rank = spatial.size();
   for (const size_t i : {1, 2})
-    if (c.shape(i).size() != shape.size()) throw_invalid("weights and offsets need the input's rank");
+    if (c.shape(i).size() != shape.size())
+      throw_invalid("weights and offsets need the input's rank");
   const std::vector<Dim> kernel(w.begin() + 2, w.end());
   const Windows windows = windows_of(c, spatial, kernel);
   const Dim group = spatial_attribute(c, "group", 1, 1, 1)[0];
@@ -32,7 +34,8 @@ TensorExpr define_deform_conv(OpContext& c) {
   x.resize(5);
   b.require_equal(shape[1], w[1] * group, "channels of the input and of the weights times group");
   b.require_equal(w[0], group_size * group, "output channels and a multiple of group");
-  b.require_equal(shape[1], offset_channels * offset_group, "channels and a multiple of offset_group");
+  b.require_equal(shape[1], offset_channels * offset_group,
+                  "channels and a multiple of offset_group");
   b.require_equal(c.dim(2, 0), shape[0], "batch extents of the input and the offsets");
   b.require_equal(c.dim(2, 1), offset_group * taps_count * Dim(static_cast<int64_t>(rank)),
                   "channels of the offsets and what offset_group and the kernel ask for");
@@ -61,11 +64,13 @@ TensorExpr define_deform_conv(OpContext& c) {
   const Axes sampled_axes = joined({n, source}, taps, window);
   const auto of_source = [&](const Scalar& value) {
     return substitute(value, {.axis = [&](AxisId a) { return a == f ? group_of_source : Index(a); },
-                              .tensor = {}, .table = {}});
+                              .tensor = {},
+                              .table = {}});
   };
   const auto index_of_source = [&](const Index& value) {
     return substitute(value, {.axis = [&](AxisId a) { return a == f ? group_of_source : Index(a); },
-                              .tensor = {}, .table = {}});
+                              .tensor = {},
+                              .table = {}});
   };
   std::vector<Index> read = {n, source};
   Axes neighbours;
@@ -75,16 +80,16 @@ TensorExpr define_deform_conv(OpContext& c) {
     std::vector<Index> offset_at = {
         n, (Index(f) * taps_count + flat_tap) * Dim(static_cast<int64_t>(rank)) + Index(component)};
     offset_at.insert(offset_at.end(), window.begin(), window.end());
-    const Scalar position = as_number(x[2].type(), windows.position(j, window[j], taps[j])) +
-                            x[2].at(offset_at);
-    const Sampler sampler = linear_sampler(b, "p" + std::to_string(j), at,
-                                           near_box(position, spatial[j], 1));
+    const Scalar position =
+        as_number(x[2].type(), windows.position(j, window[j], taps[j])) + x[2].at(offset_at);
+    const Sampler sampler =
+        linear_sampler(b, "p" + std::to_string(j), at, near_box(position, spatial[j], 1));
     neighbours.push_back(sampler.tap);
     weight = weight * of_source(sampler.weight);
     read.push_back(index_of_source(sampler.neighbour));
   }
-  Operand sampled = b.reduce("sampled", sampled_axes, Combiner::kSum, neighbours,
-                             x[0].at_or(read, 0) * weight);
+  Operand sampled =
+      b.reduce("sampled", sampled_axes, Combiner::kSum, neighbours, x[0].at_or(read, 0) * weight);
   if (x[4].valid()) {
     if (c.shape(4).size() != shape.size()) throw_invalid("the mask needs the input's rank");
     b.require_equal(c.dim(4, 1), offset_group * taps_count, "channels of the mask and of the taps");
@@ -95,15 +100,15 @@ TensorExpr define_deform_conv(OpContext& c) {
 
   const AxisId k = b.axis("k", w[0]);
   const AxisId channel = b.axis("c", w[1]);
-  const Index first = group.is(1) || group_size.is(0) ? Index(0)
-                                                      : floor_div(Index(k), group_size) * w[1];
+  const Index first =
+      group.is(1) || group_size.is(0) ? Index(0) : floor_div(Index(k), group_size) * w[1];
   std::vector<Index> sampled_at = {n, first + Index(channel)};
   std::vector<Index> w_at = {k, channel};
   sampled_at.insert(sampled_at.end(), taps.begin(), taps.end());
   sampled_at.insert(sampled_at.end(), window.begin(), window.end());
   w_at.insert(w_at.end(), taps.begin(), taps.end());
   const Axes output = joined({n, k}, window, {});
-  const Operand sum = b.reduce("sum", output, Combiner::kSum, joined({channel}, taps, {}),
+  const Operand sum = b.reduce("total", output, Combiner::kSum, joined({channel}, taps, {}),
                                sampled.at(sampled_at) * x[1].at(w_at));
   if (!x[3].valid()) return b.finish({sum});
   require_axes(c, 3, "the bias", 1);

@@ -148,8 +148,8 @@ class Labels {
 TensorExpr define_einsum(OpContext& c) {
   const Equation equation = parse_equation(c.string_attribute("equation", ""));
   if (equation.inputs.size() != c.input_count())
-    throw_invalid("the equation has " + std::to_string(equation.inputs.size()) +
-                  " terms for " + std::to_string(c.input_count()) + " inputs");
+    throw_invalid("the equation has " + std::to_string(equation.inputs.size()) + " terms for " +
+                  std::to_string(c.input_count()) + " inputs");
   require_class(c, 0, ElementClass::kNumber);
   require_same_types(c);
   Builder b;

@@ -15,8 +15,8 @@ struct Waves {
 };
 
 Waves waves_of(Builder& b, ElementType type, AxisId frequency, AxisId time, const Dim& length) {
-  const Scalar turns = Scalar::apply(Fn::kMod, {Scalar::index(frequency) * Scalar::index(time),
-                                                Scalar::index(Index(length))});
+  const Scalar turns = Scalar::apply(
+      Fn::kMod, {Scalar::index(frequency) * Scalar::index(time), Scalar::index(Index(length))});
   const Scalar angle = Scalar::cast(ElementType::kF64, turns) *
                        Literal::of_double(2 * std::numbers::pi) /
                        as_number(ElementType::kF64, length);
@@ -109,14 +109,14 @@ TensorExpr define_dft(OpContext& c) {
   if (real_result) {
     // The missing half is the conjugate of the given one: every frequency counts twice but the
     // first and, for even N, the last.
-    const Scalar once = logical_or(equal(Index(time), Index(0)),
-                                   equal(Index(time) * Dim(2), Index(t.length)));
+    const Scalar once =
+        logical_or(equal(Index(time), Index(0)), equal(Index(time) * Dim(2), Index(t.length)));
     const Scalar real = im.valid() ? re * cosine + im * sine : re * cosine;
     term = select(once, real, real * Literal(2));
   } else {
     term = rotated(re, im, cosine, sine, output.back());
   }
-  const Operand sum = b.reduce("sum", output, Combiner::kSum, {time}, term);
+  const Operand sum = b.reduce("total", output, Combiner::kSum, {time}, term);
   Scalar y = sum.at(output);
   if (t.inverse) y = y / as_number(wide, t.length);
   if (!t.inverse && wide == x.type()) return b.finish({sum});
@@ -159,14 +159,13 @@ TensorExpr define_stft(OpContext& c) {
   const Waves waves = waves_of(b, wide, frequency, time, length);
   const Index at = Index(frame) * step[0] + Index(time);
   const auto read = [&](int64_t which) {
-    const Scalar value =
-        Scalar::cast(wide, flat ? x[0](n, at) : x[0](n, at, which));
+    const Scalar value = Scalar::cast(wide, flat ? x[0](n, at) : x[0](n, at, which));
     return c.has(2) ? value * Scalar::cast(wide, x[2](time)) : value;
   };
   const Scalar term = rotated(read(0), complex ? read(1) : Scalar(), waves.cosine(frequency, time),
                               waves.sine(frequency, time), part);
   const Axes output = {n, frame, frequency, part};
-  const Operand sum = b.reduce("sum", output, Combiner::kSum, {time}, term);
+  const Operand sum = b.reduce("total", output, Combiner::kSum, {time}, term);
   if (wide == x[0].type()) return b.finish({sum});
   return b.finish({b.map("y", output, Scalar::cast(x[0].type(), sum.at(output)))});
 }

@@ -35,8 +35,7 @@ TensorExpr define_gemm(OpContext& c) {
   const Scalar right = transpose_b ? x[1](j, k) : x[1](k, j);
   const bool has_c = c.has(2) && !beta.is_zero();
   const bool plain = alpha.is(1) && !has_c;
-  const Operand product =
-      b.reduce(plain ? "y" : "product", {i, j}, Combiner::kSum, {k}, left * right);
+  const Operand product = b.reduce(plain ? "y" : "dot", {i, j}, Combiner::kSum, {k}, left * right);
   if (plain) return b.finish({product});
 
   const bool fraction = is_integer(c.type(0)) && !(alpha.to_int() && beta.to_int());

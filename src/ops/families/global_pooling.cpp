@@ -31,8 +31,7 @@ TensorExpr define_global_max_pool(OpContext& c) {
   Builder b;
   const Operand x = c.declare(b, {"x"})[0];
   const Whole whole = whole_of(c, b);
-  return b.finish(
-      {b.reduce("y", whole.output, Combiner::kMax, whole.reduced, x.at(whole.read))});
+  return b.finish({b.reduce("y", whole.output, Combiner::kMax, whole.reduced, x.at(whole.read))});
 }
 
 // y[n, c, 0..] = sum_{r..} x[n, c, r..] / (D1 D2 ..)
@@ -42,7 +41,7 @@ TensorExpr define_global_average_pool(OpContext& c) {
   const Operand x = c.declare(b, {"x"})[0];
   const ElementType wide = accumulator_of(x.type());
   const Whole whole = whole_of(c, b);
-  const Operand sum = b.reduce("sum", whole.output, Combiner::kSum, whole.reduced,
+  const Operand sum = b.reduce("total", whole.output, Combiner::kSum, whole.reduced,
                                Scalar::cast(wide, x.at(whole.read)));
   const Scalar average = sum.at(whole.output) / as_number(wide, whole.count);
   return b.finish({b.map("y", whole.output, Scalar::cast(x.type(), average))});
@@ -59,7 +58,7 @@ TensorExpr define_global_lp_pool(OpContext& c) {
   const Whole whole = whole_of(c, b);
   const Scalar value = Scalar::cast(wide, x.at(whole.read));
   const Scalar power = p == 2 ? value * value : pow(abs(value), Scalar::literal(wide, p));
-  const Operand sum = b.reduce("sum", whole.output, Combiner::kSum, whole.reduced, power);
+  const Operand sum = b.reduce("total", whole.output, Combiner::kSum, whole.reduced, power);
   const Scalar total = sum.at(whole.output);
   const Scalar root =
       p == 2 ? sqrt(total) : pow(total, Scalar::literal(wide, Literal::rational(1, p)));

@@ -136,7 +136,7 @@ TensorExpr define_grid_sample(OpContext& c) {
   const Scalar value = read_padded(x[0], read, padding);
   if (mode == Mode::kNearest) return b.finish({b.map("y", output, value)});
   const Operand sum =
-      b.reduce("sum", output, Combiner::kSum, taps, Scalar::cast(wide, value) * weight);
+      b.reduce("total", output, Combiner::kSum, taps, Scalar::cast(wide, value) * weight);
   if (wide == x[0].type()) return b.finish({sum});
   return b.finish({b.map("y", output, Scalar::cast(x[0].type(), sum.at(output)))});
 }
@@ -167,9 +167,9 @@ TensorExpr define_affine_grid(OpContext& c) {
     const Dim& extent = size[size.size() - 1 - j];
     // -1 + 2 o / (d - 1), or -1 + (2 o + 1) / d
     const Index twice = Index(point) * Dim(2);
-    const Scalar position =
-        aligned ? as_number(type, twice) / as_number(type, max(extent - 1, Dim(1)))
-                : as_number(type, twice + Index(1)) / as_number(type, extent);
+    const Scalar position = aligned
+                                ? as_number(type, twice) / as_number(type, max(extent - 1, Dim(1)))
+                                : as_number(type, twice + Index(1)) / as_number(type, extent);
     sum = sum + theta(n, i, static_cast<int64_t>(j)) * (position - Literal(1));
   }
   Axes output = {n};

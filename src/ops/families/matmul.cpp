@@ -1,4 +1,6 @@
 // Products of matrices: MatMul, MatMulInteger, QLinearMatMul.
+#include <optional>
+
 #include "ops/arithmetic.h"
 #include "ops/table.h"
 
@@ -8,10 +10,11 @@ namespace {
 // The axes of a product and where it reads its operands. Missing leading axes and extents of 1
 // broadcast; a vector on the left is a row, on the right a column, and leaves no axis behind.
 struct Product {
-  Axes output;                    // batch axes, then row, then column
+  Axes batch;
+  std::optional<AxisId> row, column;
   AxisId inner;
-  Axes left_axes, right_axes;     // batch + row + inner, batch + inner + column
   std::vector<Index> left, right;
+  Axes output;  // batch axes, then row, then column
 };
 
 Shape leading(const Shape& shape) {
@@ -27,26 +30,21 @@ Product product_of(Builder& b, const Shape& left, const Shape& right) {
   b.require_equal(left.back(), inner_right, "inner dimensions of the product");
 
   Product p;
-  p.output = b.axes("b", batch);
-  p.left = broadcast_indices(left_batch, p.output, batch);
-  p.right = broadcast_indices(right_batch, p.output, batch);
-  p.left_axes = p.right_axes = p.output;
+  p.batch = p.output = b.axes("b", batch);
+  p.left = broadcast_indices(left_batch, p.batch, batch);
+  p.right = broadcast_indices(right_batch, p.batch, batch);
   p.inner = b.axis("k", left.back());
   if (left.size() > 1) {
-    const AxisId row = b.axis("i", left[left.size() - 2]);
-    p.output.push_back(row);
-    p.left.emplace_back(row);
-    p.left_axes.push_back(row);
+    p.row = b.axis("i", left[left.size() - 2]);
+    p.output.push_back(*p.row);
+    p.left.emplace_back(*p.row);
   }
   p.left.emplace_back(p.inner);
-  p.left_axes.push_back(p.inner);
   p.right.emplace_back(p.inner);
-  p.right_axes.push_back(p.inner);
   if (right.size() > 1) {
-    const AxisId column = b.axis("j", right.back());
-    p.output.push_back(column);
-    p.right.emplace_back(column);
-    p.right_axes.push_back(column);
+    p.column = b.axis("j", right.back());
+    p.output.push_back(*p.column);
+    p.right.emplace_back(*p.column);
   }
   return p;
 }
@@ -58,27 +56,37 @@ TensorExpr define_matmul(OpContext& c) {
   require_class(c, 0, ElementClass::kNumber);
   require_same_types(c);
   const Product p = product_of(b, c.shape(0), c.shape(1));
-  return b.finish({b.reduce("y", p.output, Combiner::kSum, {p.inner},
-                            x[0].at(p.left) * x[1].at(p.right))});
+  return b.finish(
+      {b.reduce("y", p.output, Combiner::kSum, {p.inner}, x[0].at(p.left) * x[1].at(p.right))});
 }
 
-// Quantization parameters of one operand: one for all, one per row (column), or as many axes as
-// the operand has. `axes` are the operand's; `line` is the row or column.
-Scalar parameter_at(const Builder& b, const Operand& parameter, const Axes& axes, AxisId line) {
-  const Axes over = parameter.rank() <= 1 ? Axes{line} : axes;
-  if (parameter.rank() > static_cast<int>(over.size()))
+enum class Side : uint8_t { kLeft, kRight };
+
+// A quantization parameter of one operand: one number for all, one for each row (column), or as
+// many axes as the operand has, with extent 1 along the inner one.
+Scalar parameter_at(Builder& b, const Operand& parameter, const Product& p, Side side) {
+  const std::optional<AxisId> line = side == Side::kLeft ? p.row : p.column;
+  const Shape shape = parameter.shape();
+  if (element_count(shape).is(1) || !line) {
+    b.require_equal(element_count(shape), Dim(1), "numbers of a quantization parameter and 1");
+    return parameter.at(std::vector<Index>(shape.size(), Index(0)));
+  }
+  Axes axes = shape.size() <= 1 ? Axes{} : p.batch;
+  axes.push_back(*line);
+  Shape rest = shape;
+  const size_t inner = side == Side::kLeft ? shape.size() - 1 : shape.size() - 2;
+  if (shape.size() > 1) {
+    b.require_equal(shape[inner], Dim(1), "the inner extent of a quantization parameter and 1");
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(inner));
+  }
+  if (rest.size() > axes.size())
     throw_invalid("a quantization parameter has more axes than its operand");
   Shape extents;
-  for (const AxisId axis : over) extents.push_back(b.extent(axis));
-  return parameter.at(broadcast_indices(parameter.shape(), over, extents));
+  for (const AxisId axis : axes) extents.push_back(b.extent(axis));
+  std::vector<Index> at = broadcast_indices(rest, axes, extents);
+  if (shape.size() > 1) at.insert(at.begin() + static_cast<std::ptrdiff_t>(inner), Index(0));
+  return parameter.at(at);
 }
-
-bool is_single(const Operand& parameter) {
-  return parameter.rank() == 0 || element_count(parameter.shape()).is(1);
-}
-
-AxisId row_of(const Product& p) { return p.left_axes[p.left_axes.size() - (p.left_axes.size() > 1 ? 2 : 1)]; }
-AxisId column_of(const Product& p) { return p.right_axes.back(); }
 
 // sum_k (a - a_zero) * (b - b_zero) in 32-bit integers
 Operand integer_product(Builder& b, const Product& p, const Operand& left, const Operand& right,
@@ -86,9 +94,9 @@ Operand integer_product(Builder& b, const Product& p, const Operand& left, const
   const auto wide = [](const Scalar& s) { return Scalar::cast(ElementType::kI32, s); };
   Scalar l = wide(left.at(p.left));
   Scalar r = wide(right.at(p.right));
-  if (left_zero.valid()) l = l - wide(parameter_at(b, left_zero, p.left_axes, row_of(p)));
-  if (right_zero.valid()) r = r - wide(parameter_at(b, right_zero, p.right_axes, column_of(p)));
-  return b.reduce("sum", p.output, Combiner::kSum, {p.inner}, l * r);
+  if (left_zero.valid()) l = l - wide(parameter_at(b, left_zero, p, Side::kLeft));
+  if (right_zero.valid()) r = r - wide(parameter_at(b, right_zero, p, Side::kRight));
+  return b.reduce("total", p.output, Combiner::kSum, {p.inner}, l * r);
 }
 
 void require_bytes(const OpContext& c, size_t i, std::string_view what) {
@@ -111,30 +119,25 @@ TensorExpr define_qlinear_matmul(OpContext& c) {
   require_bytes(c, 0, "a");
   require_bytes(c, 3, "b");
   Builder b;
-  const auto x = c.declare(
-      b, {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"});
+  const auto x =
+      c.declare(b, {"a", "a_scale", "a_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"});
   for (const size_t i : {1, 4, 6, 7})
     if (!x[i].valid()) throw_invalid("QLinearMatMul needs all its scales and zero points");
   const Product p = product_of(b, c.shape(0), c.shape(3));
   const Operand sum = integer_product(b, p, x[0], x[3], x[2], x[5]);
 
   // Two stages, so that 16-bit scales are rounded after each step as the standard has it.
+  const auto is_single = [](const Operand& o) { return element_count(o.shape()).is(1); };
   const bool single = is_single(x[1]) && is_single(x[4]) && is_single(x[6]);
   const Axes axes = single ? Axes{} : p.output;
-  const auto parameter = [&](const Operand& o, const Axes& of, AxisId line) {
-    if (is_single(o)) return o.at(std::vector<Index>(static_cast<size_t>(o.rank()), Index(0)));
-    return parameter_at(b, o, of, line);
-  };
-  const AxisId row = row_of(p);
-  const AxisId column = column_of(p);
   const Operand scales =
       b.map("scales", axes,
-            parameter(x[1], p.left_axes, row) * parameter(x[4], p.right_axes, column));
+            parameter_at(b, x[1], p, Side::kLeft) * parameter_at(b, x[4], p, Side::kRight));
   const Operand multiplier =
-      b.map("multiplier", axes, scales.at(axes) / parameter(x[6], p.left_axes, row));
-  return b.finish({b.map("y", p.output,
-                         requantize(sum.at(p.output), multiplier.at(axes),
-                                    parameter(x[7], p.left_axes, row)))});
+      b.map("multiplier", axes, scales.at(axes) / parameter_at(b, x[6], p, Side::kLeft));
+  return b.finish({b.map(
+      "y", p.output,
+      requantize(sum.at(p.output), multiplier.at(axes), parameter_at(b, x[7], p, Side::kLeft)))});
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ constexpr const char* kPoolAttributes =
 
 struct Pool {
   Windows windows;
-  Shape input;              // spatial extents
-  Axes output;              // n, c, then the windows
+  Shape input;  // spatial extents
+  Axes output;  // n, c, then the windows
   Axes window, taps;
   std::vector<Index> read;  // of the input
 };
@@ -95,8 +95,8 @@ TensorExpr define_max_pool(OpContext& c) {
   Builder b;
   const Operand x = c.declare(b, {"x"})[0];
   const Pool pool = pool_of(c, b);
-  const Operand y = b.reduce("y", pool.output, Combiner::kMax, pool.taps,
-                             read_or(pool, x, lowest_of(x.type())));
+  const Operand y =
+      b.reduce("y", pool.output, Combiner::kMax, pool.taps, read_or(pool, x, lowest_of(x.type())));
   if (c.output_count() < 2) return b.finish({y});
   return b.finish({y, max_position(c, b, pool, x)});
 }
@@ -122,7 +122,7 @@ TensorExpr define_average_pool(OpContext& c) {
   const ElementType wide = accumulator_of(type);
   const Pool pool = pool_of(c, b);
   const bool pads_count = c.int_attribute("count_include_pad", 0) != 0;
-  const Operand sum = b.reduce("sum", pool.output, Combiner::kSum, pool.taps,
+  const Operand sum = b.reduce("total", pool.output, Combiner::kSum, pool.taps,
                                Scalar::cast(wide, read_or(pool, x, 0)));
   Scalar count = as_number(wide, element_count(pool.windows.kernel));
   const bool always_full =
@@ -151,7 +151,7 @@ TensorExpr define_lp_pool(OpContext& c) {
   const Scalar power = p == 1   ? abs(value)
                        : p == 2 ? value * value
                                 : pow(abs(value), Scalar::literal(wide, p));
-  const Operand sum = b.reduce("sum", pool.output, Combiner::kSum, pool.taps, power);
+  const Operand sum = b.reduce("total", pool.output, Combiner::kSum, pool.taps, power);
   const Scalar total = sum.at(pool.output);
   const Scalar root = p == 1   ? total
                       : p == 2 ? sqrt(total)

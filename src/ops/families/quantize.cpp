@@ -20,7 +20,7 @@ ElementType output_type(const OpContext& c, size_t i, ElementType otherwise) {
   return named != ElementType::kInvalid ? named : c.has(i) ? c.type(i) : otherwise;
 }
 
-// The type of x / scale: `precision`, or the wider of the two operands' types.
+// The type of x / scale: `precision`, or the operands' own, or a type that holds both.
 ElementType division_type(const OpContext& c) {
   if (c.int_attribute("precision", 0) != 0) {
     const ElementType named = c.type_attribute("precision", ElementType::kF32);
@@ -32,8 +32,7 @@ ElementType division_type(const OpContext& c) {
                                                                      : ElementType::kF32;
 }
 
-// q = x / scale; y = round(q) + zero_point, clamped to the type's range.
-// q is a stage of its own where its rounding is coarser than the evaluator's arithmetic.
+// y = round(x / scale) + zero_point, clamped to the type's range
 TensorExpr define_quantize(OpContext& c) {
   require_class(c, 0, ElementClass::kComputable);
   require_class(c, 1, ElementClass::kComputable);
@@ -50,13 +49,12 @@ TensorExpr define_quantize(OpContext& c) {
   }
   const Axes at = b.axes("i", c.shape(0));
   const ElementType work = division_type(c);
-  Scalar quotient = Scalar::cast(work, in[0].at(at)) / Scalar::cast(work, grain.read(in[1], at));
-  if (bits_of(work) < 32) {
-    quotient = Scalar::cast(ElementType::kF32, b.map("quotient", at, quotient).at(at));
-  }
+  const Scalar quotient =
+      Scalar::cast(work, in[0].at(at)) / Scalar::cast(work, grain.read(in[1], at));
   const Scalar zero_point = c.has(2) ? grain.read(in[2], at) : Scalar();
   const bool saturate = c.int_attribute("saturate", 1) != 0;
-  return b.finish({b.map("y", at, quantize_to(type, quotient, zero_point, saturate))});
+  const Scalar wide = Scalar::cast(accumulator_of(work), quotient);
+  return b.finish({b.map("y", at, quantize_to(type, wide, zero_point, saturate))});
 }
 
 // y = (x - zero_point) scale, in f32, as the type of the scale

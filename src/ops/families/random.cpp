@@ -159,6 +159,7 @@ void register_random(OperatorTable& table) {
        .kernel = run_multinomial,
        .infer =
            [](OpContext& c) {
+             if (c.rank(0) != 2) throw_invalid("the input must be [batch, classes]");
              return std::vector<TensorType>{{c.type_attribute("dtype", ElementType::kI32),
                                              Shape{c.dim(0, 0), c.int_attribute("sample_size", 1)}}};
            },

@@ -11,10 +11,14 @@ constexpr const char* kRecurrentAttributes =
     "activation_alpha: floats, activation_beta: floats, activations: strings, clip: float, "
     "direction: string = \"forward\", hidden_size: int, layout: int = 0";
 
-// The first `count` results; a node may leave out the last ones.
-TensorExpr finish(Builder& b, std::vector<Operand> results, size_t count) {
-  results.resize(std::min(results.size(), std::max<size_t>(count, 1)));
-  return b.finish(results);
+// The outputs that the node has: y for all steps, then the last value of each state.
+TensorExpr finish(const Recurrence& r, const std::vector<Operand>& collected,
+                  const std::vector<std::vector<Operand>>& finals, size_t outputs) {
+  static const char* const kNames[] = {"y_h", "y_c"};
+  std::vector<Operand> results = {r.join_steps(collected)};
+  for (size_t i = 0; i < finals.size() && results.size() < outputs; ++i)
+    results.push_back(r.join_final(finals[i], kNames[i]));
+  return r.b.finish(results);
 }
 
 // h' = f(x w^T + h r^T + bias)
@@ -30,15 +34,14 @@ TensorExpr define_rnn(OpContext& c) {
     const AxisId step = b.begin_scan("t", r.steps);
     const Operand h = b.carry("h", init);
     const Operand h_part = r.recurrent_part(d, h, 0, r.hidden, "h_part");
-    const Scalar value =
-        activations[d](r.read_part(x_part, d, step, r.h) + h_part(r.n, r.h));
+    const Scalar value = activations[d](r.read_part(x_part, d, step, r.h) + h_part(r.n, r.h));
     const Operand next = b.map("h_next", {r.n, r.h}, r.held(step, value, h(r.n, r.h)));
     b.set_next(h, next);
     collected.push_back(b.collect("hs", next));
     finals.push_back(b.final_value("h_last", h));
     b.end_scan();
   }
-  return finish(b, {r.join_steps(collected), r.join_final(finals, "y_h")}, c.output_count());
+  return finish(r, collected, {finals}, c.output_count());
 }
 
 // z = f(x wz^T + h rz^T + bz),  q = f(x wr^T + h rr^T + br)
@@ -82,7 +85,7 @@ TensorExpr define_gru(OpContext& c) {
     finals.push_back(b.final_value("h_last", h));
     b.end_scan();
   }
-  return finish(b, {r.join_steps(collected), r.join_final(finals, "y_h")}, c.output_count());
+  return finish(r, collected, {finals}, c.output_count());
 }
 
 // The gates stand in the order i, o, f, c, the peepholes in the order i, o, f:
@@ -134,9 +137,7 @@ TensorExpr define_lstm(OpContext& c) {
     final_c.push_back(b.final_value("c_last", cell));
     b.end_scan();
   }
-  return finish(
-      b, {r.join_steps(collected), r.join_final(final_h, "y_h"), r.join_final(final_c, "y_c")},
-      c.output_count());
+  return finish(r, collected, {final_h, final_c}, c.output_count());
 }
 
 }  // namespace

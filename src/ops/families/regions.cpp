@@ -18,13 +18,13 @@ struct RoiAlign {
   ElementType type;
   Literal scale, offset;  // region corners are taken times scale, minus offset
   bool half_pixel, maximum;
-  int64_t ratio;          // samples per bin and axis, 0: as many as the bin has points
+  int64_t ratio;  // samples per bin and axis, 0: as many as the bin has points
 };
 
 // Samples of one axis of all regions: weights [region, bin, sample, 2] and the lower neighbours.
 struct RoiAxis {
   Operand low, weight;
-  Operand samples;        // [region]: how many samples a bin has
+  Operand samples;  // [region]: how many samples a bin has
   AxisId bin, sample, side;
 };
 
@@ -37,8 +37,9 @@ int64_t most_samples(const OpContext& c, const RoiAlign& roi, size_t axis, int64
     const auto corner = static_cast<int64_t>(axis == 0 ? 1 : 0) + 4 * r;
     const double size = (regions.as_double(corner + 2) - regions.as_double(corner)) *
                         std::abs(roi.scale.to_double());
-    most = std::max(most, std::ceil((roi.half_pixel ? size : std::max(size, 1.0)) /
-                                    static_cast<double>(bins)) + 1);
+    most = std::max(
+        most,
+        std::ceil((roi.half_pixel ? size : std::max(size, 1.0)) / static_cast<double>(bins)) + 1);
   }
   if (!(most < 1e6)) throw_invalid("a region is too large");
   return std::max<int64_t>(static_cast<int64_t>(most), 1);
@@ -77,14 +78,16 @@ RoiAxis roi_axis(const OpContext& c, Builder& b, const RoiAlign& roi, const Oper
   const Scalar clipped = min(max(p, Literal(0)), last);
   result.low = b.map(name + "_low", at, to_int(select(inside, floor_of(clipped), Literal(0))));
   const Scalar fraction = clipped - floor_of(clipped);
-  const Scalar weight = select(equal(Index(result.side), Index(0)), Literal(1) - fraction, fraction);
+  const Scalar weight =
+      select(equal(Index(result.side), Index(0)), Literal(1) - fraction, fraction);
   Axes weight_axes = at;
   weight_axes.push_back(result.side);
   result.weight = b.map(name + "_weight", weight_axes, select(inside, weight, Literal(0)));
   return result;
 }
 
-// y[r, c, i, j] = mean (or max) over samples s, t and their neighbours of weight * x[batch[r], c, ..]
+// y[r, c, i, j] = mean (or max) over samples s, t and their neighbours of weight * x[batch[r], c,
+// ..]
 TensorExpr define_roi_align(OpContext& c) {
   require_class(c, 0, ElementClass::kFloat);
   require_axes(c, 0, "x", 4);
@@ -131,10 +134,10 @@ TensorExpr define_roi_align(OpContext& c) {
                    roi.maximum ? lowest_of(roi.type) : Literal(0));
   }
   const Axes output = {region, channel, rows.bin, columns.bin};
-  const Operand total =
-      b.reduce("total", output, roi.maximum ? Combiner::kMax : Combiner::kSum,
-               {rows.sample, columns.sample, rows.side, columns.side}, value);
-  const Scalar count = max(rows.samples(region), Literal(0)) * max(columns.samples(region), Literal(0));
+  const Operand total = b.reduce("total", output, roi.maximum ? Combiner::kMax : Combiner::kSum,
+                                 {rows.sample, columns.sample, rows.side, columns.side}, value);
+  const Scalar count =
+      max(rows.samples(region), Literal(0)) * max(columns.samples(region), Literal(0));
   const Scalar y = roi.maximum ? select(less(count, Literal(1)), Literal(0), total.at(output))
                                : total.at(output) / max(count, Literal(1));
   return b.finish({b.map("y", output, Scalar::cast(c.type(0), y))});
@@ -188,11 +191,11 @@ TensorExpr define_max_roi_pool(OpContext& c) {
   const Axes output = {region, channel, bins[0], bins[1]};
   const Operand batch = b.map("batch", {region}, to_int(x[1](region, 0)));
   const Scalar value = x[0](Index::value(batch(region)), channel, points[0], points[1]);
-  const Operand most = b.reduce("most", output, Combiner::kMax, points,
-                                select(within, value, lowest_of(c.type(0))));
+  const Operand most =
+      b.reduce("most", output, Combiner::kMax, points, select(within, value, lowest_of(c.type(0))));
   const Operand any = b.reduce("any", {region, bins[0], bins[1]}, Combiner::kOr, points, within);
-  return b.finish({b.map("y", output, select(any(region, bins[0], bins[1]), most.at(output),
-                                             Literal(0)))});
+  return b.finish(
+      {b.map("y", output, select(any(region, bins[0], bins[1]), most.at(output), Literal(0)))});
 }
 
 // y[flat position i[n, c, o..]] = x[n, c, o..], 0 elsewhere. The positions count in the shape that

@@ -47,6 +47,8 @@ TensorExpr define_reshape(OpContext& c) {
   return reshape_to(c, resolve_shape(c.shape(0), *wanted, c.int_attribute("allowzero", 0) != 0));
 }
 
+std::vector<TensorType> infer_reshape(OpContext& c) { return type_of_rank(c.type(0), vector_length(c, 1)); }
+
 TensorExpr define_flatten(OpContext& c) {
   require_class(c, 0, ElementClass::kComputable);
   const Shape& from = c.shape(0);
@@ -87,6 +89,8 @@ TensorExpr define_squeeze(OpContext& c) {
   return b.finish({b.map("y", axes, x.at(at))});
 }
 
+std::vector<TensorType> infer_squeeze(OpContext& c) { return {{c.type(0), std::nullopt}}; }
+
 // y[o.., 0, p..] = x[o.., p..]
 TensorExpr define_unsqueeze(OpContext& c) {
   require_class(c, 0, ElementClass::kComputable);
@@ -104,6 +108,11 @@ TensorExpr define_unsqueeze(OpContext& c) {
   return b.finish({b.map("y", axes, x.at(at))});
 }
 
+std::vector<TensorType> infer_unsqueeze(OpContext& c) {
+  if (!c.has(1)) return {{c.type(0), std::nullopt}};
+  return type_of_rank(c.type(0), vector_length(c, 1) + Dim(c.rank(0)));
+}
+
 TensorExpr define_expand(OpContext& c) {
   require_class(c, 0, ElementClass::kComputable);
   const Shape wanted = c.dims_value(1);
@@ -114,6 +123,10 @@ TensorExpr define_expand(OpContext& c) {
   const Shape shape = broadcast({&x.shape(), &wanted});
   const Axes axes = b.axes("i", shape);
   return b.finish({b.map("y", axes, x.at(broadcast_indices(x.shape(), axes, shape)))});
+}
+
+std::vector<TensorType> infer_expand(OpContext& c) {
+  return type_of_rank(c.type(0), max(Dim(c.rank(0)), vector_length(c, 1)));
 }
 
 // y[i..] = x[i mod D..], over D * repeats
@@ -169,6 +182,7 @@ void register_reshape(OperatorTable& table) {
              .inputs = "x, shape",
              .attributes = "allowzero: int = 0, shape: ints",
              .define = define_reshape,
+             .infer = infer_reshape,
              .example = "Reshape(x: f32[2, 3, 4], shape: i64[2] = [0, -1])"});
   table.add({.name = "Flatten",
              .doc = "A matrix: the dimensions before axis, and those from it on.",
@@ -181,24 +195,28 @@ void register_reshape(OperatorTable& table) {
              .inputs = "x, axes?",
              .attributes = "axes: ints",
              .define = define_squeeze,
+             .infer = infer_squeeze,
              .example = "Squeeze(x: f32[2, 1, 3], axes: i64[1] = [1])"});
   table.add({.name = "Unsqueeze",
              .doc = "Inserts dimensions of extent 1.",
              .inputs = "x, axes?",
              .attributes = "axes: ints",
              .define = define_unsqueeze,
+             .infer = infer_unsqueeze,
              .example = "Unsqueeze(x: f32[2, 3], axes: i64[2] = [0, 2])"});
   table.add({.name = "Expand",
              .since = 8,
              .doc = "Broadcasts a tensor to a shape.",
              .inputs = "x, shape",
              .define = define_expand,
+             .infer = infer_expand,
              .example = "Expand(x: f32[3, 1], shape: i64[3] = [2, 1, 4])"});
   table.add({.name = "Tile",
              .since = 6,
              .doc = "Repeats a tensor along each axis.",
              .inputs = "x, repeats",
              .define = define_tile,
+             .infer = same_rank,
              .example = "Tile(x: f32[2, 3], repeats: i64[2] = [2, 1])"});
   table.add({.name = "Transpose",
              .doc = "Permutes the axes.",

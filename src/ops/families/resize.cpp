@@ -1,9 +1,10 @@
 // Resize and Upsample.
+#include "ops/resize.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "ops/arithmetic.h"
-#include "ops/resize.h"
 #include "ops/table.h"
 
 namespace hone {
@@ -20,7 +21,8 @@ bool is_given(const OpContext& c, size_t i) {
 }
 
 void require_scale(double scale) {
-  if (!(scale > 0) || scale > 1e9) throw_invalid("the scale " + std::to_string(scale) + " is out of range");
+  if (!(scale > 0) || scale > 1e9)
+    throw_invalid("the scale " + std::to_string(scale) + " is out of range");
 }
 
 // An axis resized by a factor: floor(input * scale) points. A float is a fraction of whole numbers,
@@ -105,8 +107,8 @@ void apply_scales(ResizeRequest& request, const std::vector<double>& scales,
     apply_scale(request.axes[static_cast<size_t>(axes[i])], scales[i]);
 }
 
-void apply_sizes(ResizeRequest& request, const std::vector<Dim>& sizes, const std::vector<int>& axes,
-                 const std::string& policy) {
+void apply_sizes(ResizeRequest& request, const std::vector<Dim>& sizes,
+                 const std::vector<int>& axes, const std::string& policy) {
   if (sizes.size() != axes.size())
     throw_invalid("there are " + std::to_string(sizes.size()) + " sizes for " +
                   std::to_string(axes.size()) + " axes");
@@ -137,7 +139,8 @@ TensorExpr define_resize(OpContext& c) {
     return resize_expr(c, request);
   }
   ResizeRule& rule = request.rule;
-  rule.coordinates = coordinates_of(c.string_attribute("coordinate_transformation_mode", "half_pixel"));
+  rule.coordinates =
+      coordinates_of(c.string_attribute("coordinate_transformation_mode", "half_pixel"));
   rule.nearest = nearest_rule_of(c.string_attribute("nearest_mode", "round_prefer_floor"));
   rule.cubic_a = c.float_attribute("cubic_coeff_a", -0.75F);
   rule.exclude_outside = c.int_attribute("exclude_outside", 0) != 0;

@@ -126,6 +126,7 @@ void register_scatter(OperatorTable& table) {
              .inputs = "x, indices, updates",
              .attributes = "reduction: string = \"none\"",
              .define = define_scatter_nd,
+             .infer = [](OpContext& c) { return std::vector<TensorType>{c.operand_info(0).type}; },
              .example = "ScatterND(x: f32[4, 2], indices: i64[2, 1] = [[3], [0]], "
                         "updates: f32[2, 2]) {reduction = \"max\"}"});
   table.add({.name = "TensorScatter",

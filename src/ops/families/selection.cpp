@@ -90,7 +90,8 @@ std::vector<TensorType> infer_top_k(OpContext& c) {
   Shape shape = c.shape(0);
   const auto axis = static_cast<size_t>(c.axis(c.int_attribute("axis", -1), c.rank(0)));
   if (c.opset() >= 10) {
-    shape[axis] = c.is_known(1) ? c.dims_value(1).at(0) : kUnknownDim;
+    shape[axis] = kUnknownDim;
+    if (c.is_known(1) && c.dims_value(1).size() == 1) shape[axis] = c.dims_value(1)[0];
   } else {
     shape[axis] = c.int_attribute("k", 0);
   }

@@ -178,6 +178,7 @@ void register_slice_pad(OperatorTable& table) {
              .inputs = "x, starts?, ends?, axes?, steps?",
              .attributes = "starts: ints, ends: ints, axes: ints",
              .define = define_slice,
+             .infer = same_rank,
              .example = "Slice(x: f32[6, 5], starts: i64[2] = [1, -1], ends: i64[2] = [5, 0], "
                         "axes: i64[2] = [0, 1], steps: i64[2] = [2, -1])"});
   table.add({.name = "Pad",
@@ -185,6 +186,7 @@ void register_slice_pad(OperatorTable& table) {
              .inputs = "x, pads?, value?, axes?",
              .attributes = "mode: string = \"constant\", pads: ints, value: float = 0",
              .define = define_pad,
+             .infer = same_rank,
              .example = "Pad(x: f32[3, 4], pads: i64[4] = [1, 0, 2, -1]) {mode = \"reflect\"}"});
 }
 
