@@ -63,9 +63,9 @@ std::optional<std::vector<int64_t>> parse_dims(std::string_view header) {
 }  // namespace
 
 Result<Buffer> read_npy(const std::string& path) try {
-  const Result<MappedFile> file = map_file(path);
-  if (!file) return std::unexpected(file.error());
-  const std::string_view all(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size());
+  const auto file = MappedFile::open(path);
+  const std::string_view all(reinterpret_cast<const char*>(file->bytes().data()),
+                             file->bytes().size());
   if (all.size() < 12 || !all.starts_with(kMagic)) return broken(path, "is not a .npy file");
   if (all[6] < 1 || all[6] > 3) return broken(path, "is a .npy file of an unknown version");
   const bool wide = all[6] >= 2;
@@ -84,12 +84,13 @@ Result<Buffer> read_npy(const std::string& path) try {
   const std::string_view data = all.substr(start + length);
   if (static_cast<size_t>(checked_count(*dims)) > data.size() / size_of(*type))
     return broken(path, "has fewer elements than its shape says");
-  return Buffer::borrow(*type, *dims, data.data(), file->owner).aligned();
+  return Buffer::borrow(*type, *dims, data.data(), file).aligned();
 } catch (Failure& failure) {
+  if (failure.error.kind == ErrorKind::kSystem) return std::unexpected(std::move(failure.error));
   return broken(path, failure.error.reason);
 }
 
-Result<void> write_npy(const std::string& path, const Buffer& buffer) {
+Result<void> write_npy(const std::string& path, const Buffer& buffer) try {
   std::string_view code;
   for (const auto& [text, type] : kCodes)
     if (type == buffer.type()) code = text;
@@ -109,11 +110,13 @@ Result<void> write_npy(const std::string& path, const Buffer& buffer) {
   std::string start(kMagic);
   start += {'\x01', '\x00', static_cast<char>(header.size() & 0xff),
             static_cast<char>(header.size() >> 8)};
-  Result<AtomicFile> file = AtomicFile::create(path);
-  if (!file) return std::unexpected(std::move(file.error()));
-  file->write(start + header);
-  file->write(buffer.bytes());
-  return file->commit();
+  AtomicFile file(path);
+  file.write(start + header);
+  file.write(buffer.bytes());
+  file.commit();
+  return {};
+} catch (Failure& failure) {
+  return std::unexpected(std::move(failure.error));
 }
 
 }  // namespace hone

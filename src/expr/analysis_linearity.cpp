@@ -53,10 +53,14 @@ class LinearityAnalysis {
     for (const int output : expr_.outputs) all = join(all, form(output));
     switch (all) {
       case Form::kZero:
-      case Form::kFree: return Linearity::kIndependent;
-      case Form::kLinear: return Linearity::kLinear;
-      case Form::kAffine: return Linearity::kAffine;
-      case Form::kOther: break;
+      case Form::kFree:
+        return Linearity::kIndependent;
+      case Form::kLinear:
+        return Linearity::kLinear;
+      case Form::kAffine:
+        return Linearity::kAffine;
+      case Form::kOther:
+        break;
     }
     return Linearity::kNonlinear;
   }
@@ -113,12 +117,17 @@ class LinearityAnalysis {
 
   Form compute(const ScalarNode& node) {
     switch (node.kind) {
-      case ScalarNode::Kind::kLiteral: return node.literal.is_zero() ? Form::kZero : Form::kFree;
-      case ScalarNode::Kind::kParameter: return Form::kFree;
+      case ScalarNode::Kind::kLiteral:
+        return node.literal.is_zero() ? Form::kZero : Form::kFree;
+      case ScalarNode::Kind::kParameter:
+        return Form::kFree;
       case ScalarNode::Kind::kIndex:
-      case ScalarNode::Kind::kTable: return moves(node.index) ? Form::kOther : Form::kFree;
-      case ScalarNode::Kind::kRead: return of_read(node);
-      case ScalarNode::Kind::kApply: return of_apply(node);
+      case ScalarNode::Kind::kTable:
+        return moves(node.index) ? Form::kOther : Form::kFree;
+      case ScalarNode::Kind::kRead:
+        return of_read(node);
+      case ScalarNode::Kind::kApply:
+        return of_apply(node);
     }
     return Form::kOther;
   }
@@ -134,18 +143,23 @@ class LinearityAnalysis {
     for (const Scalar& arg : node.args) args.push_back(of(*arg));
     switch (node.fn) {
       case Fn::kAdd:
-      case Fn::kSub: return join(args[0], args[1]);
-      case Fn::kNeg: return args[0];
-      case Fn::kMul: return product(args[0], args[1]);
+      case Fn::kSub:
+        return join(args[0], args[1]);
+      case Fn::kNeg:
+        return args[0];
+      case Fn::kMul:
+        return product(args[0], args[1]);
       case Fn::kDiv:  // rounds in integers
         if (depends(args[1]) || is_integer(node.type)) break;
         return args[0];
-      case Fn::kSelect: return depends(args[0]) ? Form::kOther : join(args[1], args[2]);
+      case Fn::kSelect:
+        return depends(args[0]) ? Form::kOther : join(args[1], args[2]);
       case Fn::kCast:
       case Fn::kCastWrap:
         if (widens(node.args[0].type(), node.type)) return args[0];
         break;
-      default: break;
+      default:
+        break;
     }
     const bool any = std::ranges::any_of(args, depends);
     return any ? Form::kOther : Form::kFree;

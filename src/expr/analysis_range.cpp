@@ -63,7 +63,8 @@ Range IndexFacts::range(const Index& index) const {
 
 Range IndexFacts::range(const IndexAtom& atom) const {
   switch (atom.kind) {
-    case IndexAtom::Kind::kAxis: return range(atom.axis);
+    case IndexAtom::Kind::kAxis:
+      return range(atom.axis);
     case IndexAtom::Kind::kFloorDiv: {
       if (!at_least(atom.divisor, 0)) return {};
       Range result = range(atom.left);
@@ -91,7 +92,8 @@ Range IndexFacts::range(const IndexAtom& atom) const {
       return result;
     }
     case IndexAtom::Kind::kTable:
-    case IndexAtom::Kind::kValue: return {};
+    case IndexAtom::Kind::kValue:
+      return {};
   }
   return {};
 }

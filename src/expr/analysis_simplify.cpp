@@ -24,13 +24,20 @@ Index term_index(const IndexTerm& term) { return atom_index(term.atom) * term.co
 Index atom_index(const IndexAtomRef& ref) {
   const IndexAtom& atom = *ref;
   switch (atom.kind) {
-    case IndexAtom::Kind::kAxis: return atom.axis;
-    case IndexAtom::Kind::kFloorDiv: return floor_div(atom.left, atom.divisor);
-    case IndexAtom::Kind::kMod: return mod(atom.left, atom.divisor);
-    case IndexAtom::Kind::kMin: return min(atom.left, atom.right);
-    case IndexAtom::Kind::kMax: return max(atom.left, atom.right);
-    case IndexAtom::Kind::kTable: return Index::table(atom.table, atom.left);
-    case IndexAtom::Kind::kValue: return Index::value(Scalar(atom.read));
+    case IndexAtom::Kind::kAxis:
+      return atom.axis;
+    case IndexAtom::Kind::kFloorDiv:
+      return floor_div(atom.left, atom.divisor);
+    case IndexAtom::Kind::kMod:
+      return mod(atom.left, atom.divisor);
+    case IndexAtom::Kind::kMin:
+      return min(atom.left, atom.right);
+    case IndexAtom::Kind::kMax:
+      return max(atom.left, atom.right);
+    case IndexAtom::Kind::kTable:
+      return Index::table(atom.table, atom.left);
+    case IndexAtom::Kind::kValue:
+      return Index::value(Scalar(atom.read));
   }
   return {};
 }
@@ -155,15 +162,19 @@ Index IndexFacts::recombine(Index sum) {
 Index IndexFacts::simplify_atom(const IndexAtomRef& ref) {
   const IndexAtom& atom = *ref;
   switch (atom.kind) {
-    case IndexAtom::Kind::kAxis: return atom.axis;
-    case IndexAtom::Kind::kFloorDiv: return divide(simplify(atom.left), atom.divisor);
-    case IndexAtom::Kind::kMod: return modulo(simplify(atom.left), atom.divisor);
+    case IndexAtom::Kind::kAxis:
+      return atom.axis;
+    case IndexAtom::Kind::kFloorDiv:
+      return divide(simplify(atom.left), atom.divisor);
+    case IndexAtom::Kind::kMod:
+      return modulo(simplify(atom.left), atom.divisor);
     case IndexAtom::Kind::kMin:
     case IndexAtom::Kind::kMax:
-      return choose(simplify(atom.left), simplify(atom.right),
-                    atom.kind == IndexAtom::Kind::kMin);
-    case IndexAtom::Kind::kTable: return Index::table(atom.table, simplify(atom.left));
-    case IndexAtom::Kind::kValue: return Index::value(simplify(Scalar(atom.read), nullptr));
+      return choose(simplify(atom.left), simplify(atom.right), atom.kind == IndexAtom::Kind::kMin);
+    case IndexAtom::Kind::kTable:
+      return Index::table(atom.table, simplify(atom.left));
+    case IndexAtom::Kind::kValue:
+      return Index::value(simplify(Scalar(atom.read), nullptr));
   }
   return {};
 }

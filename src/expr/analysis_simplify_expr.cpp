@@ -13,13 +13,18 @@ Scalar IndexFacts::simplify(const Scalar& scalar, const TensorExpr* expr) {
 
 Scalar IndexFacts::rebuild(const ScalarNode& node, const TensorExpr* expr) {
   switch (node.kind) {
-    case ScalarNode::Kind::kLiteral: return Scalar::literal(node.type, node.literal);
-    case ScalarNode::Kind::kParameter: return Scalar::parameter(node.type, node.name);
-    case ScalarNode::Kind::kIndex: return Scalar::index(simplify(node.index));
+    case ScalarNode::Kind::kLiteral:
+      return Scalar::literal(node.type, node.literal);
+    case ScalarNode::Kind::kParameter:
+      return Scalar::parameter(node.type, node.name);
+    case ScalarNode::Kind::kIndex:
+      return Scalar::index(simplify(node.index));
     case ScalarNode::Kind::kTable:
       return Scalar::table(node.type, node.table, simplify(node.index));
-    case ScalarNode::Kind::kRead: return rebuild_read(node, expr);
-    case ScalarNode::Kind::kApply: break;
+    case ScalarNode::Kind::kRead:
+      return rebuild_read(node, expr);
+    case ScalarNode::Kind::kApply:
+      break;
   }
   std::vector<Scalar> args;
   for (const Scalar& arg : node.args) args.push_back(simplify(arg, expr));

@@ -14,10 +14,10 @@ namespace hone {
 
 // What names of a template stand for, besides those that the operands' types bind.
 struct TemplateNames {
-  std::map<std::string, ElementType> types;                  // T
-  std::map<std::string, Dim> dims;                           // n; an integer attribute
-  std::map<std::string, std::vector<Dim>> dim_lists;         // i..; a list of integers
-  std::map<std::string, Literal> literals;                   // a float attribute
+  std::map<std::string, ElementType> types;           // T
+  std::map<std::string, Dim> dims;                    // n; an integer attribute
+  std::map<std::string, std::vector<Dim>> dim_lists;  // i..; a list of integers
+  std::map<std::string, Literal> literals;            // a float attribute
   std::map<std::string, std::vector<Literal>> literal_lists;
   std::map<std::string, std::string> strings;
 };

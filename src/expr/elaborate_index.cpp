@@ -19,18 +19,24 @@ size_t term_count(const Index& index) {
 
 Index Elaborator::index_of(const Syntax& term) {
   switch (term.kind) {
-    case Syntax::Kind::kNumber: return number_as_index(term, false);
-    case Syntax::Kind::kName: return name_as_index(term);
-    case Syntax::Kind::kInfix: return infix_as_index(term);
-    case Syntax::Kind::kCall: return call_as_index(term);
-    case Syntax::Kind::kSubscript: return subscript_as_index(term);
+    case Syntax::Kind::kNumber:
+      return number_as_index(term, false);
+    case Syntax::Kind::kName:
+      return name_as_index(term);
+    case Syntax::Kind::kInfix:
+      return infix_as_index(term);
+    case Syntax::Kind::kCall:
+      return call_as_index(term);
+    case Syntax::Kind::kSubscript:
+      return subscript_as_index(term);
     case Syntax::Kind::kPrefix:
       if (term.text != "-") break;
       return placed(term.at, [&] { return negated(*term.args[0]); });
     case Syntax::Kind::kSpread:
       fail(term.at, name_text(term.text) + ".. stands alone in a list of indices");
     case Syntax::Kind::kString:
-    case Syntax::Kind::kParameter: break;
+    case Syntax::Kind::kParameter:
+      break;
   }
   fail(term.at, "this is not an index", "an index has axes, +, -, *, /, %, min, max and reads");
 }
@@ -66,8 +72,7 @@ Index Elaborator::name_as_index(const Syntax& term) {
 
 Index Elaborator::infix_as_index(const Syntax& term) {
   const Index left = index_of(*term.args[0]);
-  if (term.text == "-")
-    return placed(term.at, [&] { return left + negated(*term.args[1]); });
+  if (term.text == "-") return placed(term.at, [&] { return left + negated(*term.args[1]); });
   const Index right = index_of(*term.args[1]);
   return placed(term.at, [&]() -> Index {
     if (term.text == "+") return left + right;

@@ -36,9 +36,9 @@ std::optional<Literal> times_two_to(std::optional<Literal> value, int64_t expone
 
 struct NumberParts {
   uint64_t digits = 0;
-  int64_t scale = 0;     // power of ten from the decimal point
-  bool exact = true;     // the digits fit
-  char mark = '\0';      // 'e' or 'p' before the exponent
+  int64_t scale = 0;  // power of ten from the decimal point
+  bool exact = true;  // the digits fit
+  char mark = '\0';   // 'e' or 'p' before the exponent
   int64_t exponent = 0;
 };
 
@@ -91,10 +91,17 @@ Literal literal_of_number(const std::string& text) {
 Literal Elaborator::fold(char sign, const Literal& a, const Literal& b, Position at) const {
   std::optional<Literal> result;
   switch (sign) {
-    case '+': result = add(a, b); break;
-    case '-': result = add(a, b.negated()); break;
-    case '*': result = multiply(a, b); break;
-    default: result = divide(a, b);
+    case '+':
+      result = add(a, b);
+      break;
+    case '-':
+      result = add(a, b.negated());
+      break;
+    case '*':
+      result = multiply(a, b);
+      break;
+    default:
+      result = divide(a, b);
   }
   if (!result || !in_bounds(*result))
     fail(at, "this is not an exact number",
@@ -111,8 +118,8 @@ Literal Elaborator::literal_of(const Syntax& term) {
 // name == "text" with a string attribute: decided when the template is used.
 std::optional<bool> Elaborator::compare_strings(const Syntax& term) {
   if (term.text != "==" && term.text != "!=") return std::nullopt;
-  const bool strings = term.args[0]->kind == Syntax::Kind::kString ||
-                       term.args[1]->kind == Syntax::Kind::kString;
+  const bool strings =
+      term.args[0]->kind == Syntax::Kind::kString || term.args[1]->kind == Syntax::Kind::kString;
   if (!strings) return std::nullopt;
   std::vector<std::string> sides;
   for (const SyntaxRef& side : term.args) {

@@ -27,17 +27,24 @@ Scalar Elaborator::scalar_of(const Syntax& term, ExpectedType expected) {
 
 Value Elaborator::value_of(const Syntax& term, ExpectedType expected) {
   switch (term.kind) {
-    case Syntax::Kind::kNumber: return placed(term.at, [&] { return literal_of_number(term.text); });
-    case Syntax::Kind::kName: return name_as_value(term);
+    case Syntax::Kind::kNumber:
+      return placed(term.at, [&] { return literal_of_number(term.text); });
+    case Syntax::Kind::kName:
+      return name_as_value(term);
     case Syntax::Kind::kParameter:
       return Scalar::parameter(type_of(term.type, term.at), term.text);
-    case Syntax::Kind::kPrefix: return prefix_as_value(term, expected);
-    case Syntax::Kind::kInfix: return infix_as_value(term, expected);
-    case Syntax::Kind::kCall: return call_as_value(term, expected);
-    case Syntax::Kind::kSubscript: return subscript_as_value(term);
+    case Syntax::Kind::kPrefix:
+      return prefix_as_value(term, expected);
+    case Syntax::Kind::kInfix:
+      return infix_as_value(term, expected);
+    case Syntax::Kind::kCall:
+      return call_as_value(term, expected);
+    case Syntax::Kind::kSubscript:
+      return subscript_as_value(term);
     case Syntax::Kind::kSpread:
       fail(term.at, name_text(term.text) + ".. only stands in a list of indices");
-    case Syntax::Kind::kString: break;
+    case Syntax::Kind::kString:
+      break;
   }
   fail(term.at, "a string is not a number");
 }
@@ -50,7 +57,8 @@ Value Elaborator::name_as_value(const Syntax& term) {
     if (name == "true") return Scalar::literal(ElementType::kBool, 1);
     if (name == "false") return Scalar::literal(ElementType::kBool, 0);
   }
-  if (axis_of(name)) fail(term.at, name_text(name) + " is an axis", "its value is at(" + name + ")");
+  if (axis_of(name))
+    fail(term.at, name_text(name) + " is an axis", "its value is at(" + name + ")");
   if (const auto found = names_.literals.find(name); found != names_.literals.end())
     return found->second;
   if (const auto dim = names_.dims.find(name); dim != names_.dims.end()) {
@@ -209,8 +217,8 @@ Scalar Elaborator::typed(const Value& value, ElementType type, Position at) {
     return placed(at, [&] { return Scalar::cast(type, Scalar::index(*dim)); });
   const Literal& literal = std::get<Literal>(value);
   if (literal.is_finite() && is_integer(type)) {
-    const bool whole = literal.denominator() == 1 && literal.exponent() >= 0 &&
-                       literal.radicand() == 1;
+    const bool whole =
+        literal.denominator() == 1 && literal.exponent() >= 0 && literal.radicand() == 1;
     if (!whole)
       fail(at, literal.to_string() + " is not a number of type " + std::string(name_of(type)));
   }

@@ -108,8 +108,8 @@ void Elaborator::link_scan(const StatementSyntax& syntax, Stage& scan) {
   const NameSyntax state_name =
       syntax.kind == Kind::kNext ? NameSyntax{syntax.at, syntax.name} : syntax.source;
   const int state = tensor_of(state_name.name, state_name.at);
-  const auto carried = std::ranges::find_if(
-      scan.carried, [&](const Stage::Carried& c) { return c.state == state; });
+  const auto carried =
+      std::ranges::find_if(scan.carried, [&](const Stage::Carried& c) { return c.state == state; });
   if (carried == scan.carried.end())
     fail(state_name.at, name_text(state_name.name) + " is not carried by this scan");
   if (syntax.kind == Kind::kNext) {

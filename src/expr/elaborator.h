@@ -102,11 +102,11 @@ class Elaborator {
   TemplateNames names_;
   bool free_symbols_;
   TensorExpr expr_;
-  std::map<std::string, int> tensors_;   // visible here
+  std::map<std::string, int> tensors_;  // visible here
   std::map<std::string, int> tables_;
-  AxisScope axes_;                       // of the stage at hand
-  std::vector<std::string> steps_;       // of the scans around it, outermost first
-  std::map<int, std::string> pending_;   // finals and collections, visible after their scan
+  AxisScope axes_;                      // of the stage at hand
+  std::vector<std::string> steps_;      // of the scans around it, outermost first
+  std::map<int, std::string> pending_;  // finals and collections, visible after their scan
   std::map<std::string, Position> defined_at_;
 };
 

@@ -9,8 +9,8 @@
 //               | "table" name "=" "[" terms "]" | "itable" name "=" "[" terms "]"
 //               | name ":" type "[" axes "]" "=" [combiner "[" axes "]"] term [scatter]
 //               | "scan" axis "{" statement* "}"
-//               | "carry" name ":" type "[" terms "]" "=" name        (inside a scan, like the next)
-//               | "next" name "=" name | "final" name "=" name | "collect" name "=" name
+//               | "carry" name ":" type "[" terms "]" "=" name        (inside a scan, like the
+//               next) | "next" name "=" name | "final" name "=" name | "collect" name "=" name
 //   scatter     = "scatter" combiner "[" axes "]" "[" terms "]" "<-" term
 //   axis        = name "<" term | name ".." ["<" name ".."] | name   (extent: the same name's)
 //   term        = infix of  or, and, == != < <= > >=, + -, * / %;  prefix - and not;
@@ -32,7 +32,9 @@ using SyntaxRef = std::shared_ptr<const Syntax>;
 // A dimension, an index or a scalar: which one, its place decides.
 struct Syntax {
   enum class Kind : uint8_t {
-    kNumber, kString, kName,
+    kNumber,
+    kString,
+    kName,
     kSpread,     // name..
     kParameter,  // $text:type
     kCall,       // text(args)
@@ -57,8 +59,8 @@ struct NameSyntax {
 struct AxisSyntax {
   Position at;
   std::string name;
-  bool pack = false;          // name..
-  SyntaxRef extent;           // null: the dimension of the same name
+  bool pack = false;  // name..
+  SyntaxRef extent;   // null: the dimension of the same name
 };
 
 struct OperandSyntax {
@@ -70,19 +72,26 @@ struct OperandSyntax {
 
 struct StatementSyntax {
   enum class Kind : uint8_t {
-    kIndexTable, kLiteralTable, kStage, kScan, kCarry, kNext, kFinal, kCollect
+    kIndexTable,
+    kLiteralTable,
+    kStage,
+    kScan,
+    kCarry,
+    kNext,
+    kFinal,
+    kCollect
   } kind = Kind::kStage;
   Position at;
-  std::string name;               // what it defines; kNext: the state
-  std::string type;               // kStage, kCarry
-  std::vector<AxisSyntax> axes;   // kStage; kScan: the step
-  std::vector<SyntaxRef> terms;   // kCarry: shape; tables: entries
-  NameSyntax source;              // kCarry, kNext, kFinal, kCollect: the tensor on the right
+  std::string name;              // what it defines; kNext: the state
+  std::string type;              // kStage, kCarry
+  std::vector<AxisSyntax> axes;  // kStage; kScan: the step
+  std::vector<SyntaxRef> terms;  // kCarry: shape; tables: entries
+  NameSyntax source;             // kCarry, kNext, kFinal, kCollect: the tensor on the right
 
-  std::string combiner;           // empty: none
+  std::string combiner;  // empty: none
   std::vector<AxisSyntax> over;
   SyntaxRef body;
-  SyntaxRef update;               // a scatter has one
+  SyntaxRef update;  // a scatter has one
   std::vector<SyntaxRef> target;
 
   std::vector<StatementSyntax> inner;  // kScan
@@ -96,13 +105,13 @@ struct EqualitySyntax {
 struct AttributeSyntax {
   Position at;
   std::string name;
-  std::string kind;                // int, float, string, ints, floats
-  bool required = true;            // no default
-  std::vector<SyntaxRef> value;    // the default; one term unless the kind is a list
+  std::string kind;              // int, float, string, ints, floats
+  bool required = true;          // no default
+  std::vector<SyntaxRef> value;  // the default; one term unless the kind is a list
 };
 
 struct DefinitionSyntax {
-  std::string file;                // for messages; may be empty
+  std::string file;  // for messages; may be empty
   std::vector<OperandSyntax> operands;
   std::vector<NameSyntax> outputs;
   std::vector<EqualitySyntax> equalities;

@@ -9,8 +9,7 @@ namespace hone {
 namespace {
 
 constexpr std::array<std::string_view, 10> kCombiners = {
-    "sum", "product", "max",         "min",    "and",
-    "or",  "argmax",  "argmax_last", "argmin", "argmin_last"};
+    "sum", "product", "max", "min", "and", "or", "argmax", "argmax_last", "argmin", "argmin_last"};
 
 bool sees_combiner(const Lexer& lexer) {
   if (std::ranges::none_of(kCombiners, [&](std::string_view name) { return lexer.sees(name); }))

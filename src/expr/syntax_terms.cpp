@@ -12,10 +12,21 @@ struct InfixSign {
   std::string_view sign;
   int strength;
 };
-constexpr std::array<InfixSign, 15> kInfixSigns = {{{"or", 1}, {"||", 1}, {"and", 2}, {"&&", 2},
-                                                    {"==", 3}, {"!=", 3}, {"<", 3}, {"<=", 3},
-                                                    {">", 3}, {">=", 3}, {"+", 4}, {"-", 4},
-                                                    {"*", 5}, {"/", 5}, {"%", 5}}};
+constexpr std::array<InfixSign, 15> kInfixSigns = {{{"or", 1},
+                                                    {"||", 1},
+                                                    {"and", 2},
+                                                    {"&&", 2},
+                                                    {"==", 3},
+                                                    {"!=", 3},
+                                                    {"<", 3},
+                                                    {"<=", 3},
+                                                    {">", 3},
+                                                    {">=", 3},
+                                                    {"+", 4},
+                                                    {"-", 4},
+                                                    {"*", 5},
+                                                    {"/", 5},
+                                                    {"%", 5}}};
 constexpr int kComparison = 3;
 
 SyntaxRef make(const Lexer& lexer, Syntax syntax) {

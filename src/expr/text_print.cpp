@@ -123,8 +123,8 @@ class ExprPrinter {
       entries += (entries.empty() ? "" : ", ") + std::to_string(entry);
     for (const Literal& entry : table.literals)
       entries += (entries.empty() ? "" : ", ") + entry.to_string();
-    text_ += margin() + (table.literals.empty() ? "itable " : "table ") + names_.tables[i] + " = [" +
-             entries + "]\n";
+    text_ += margin() + (table.literals.empty() ? "itable " : "table ") + names_.tables[i] +
+             " = [" + entries + "]\n";
   }
 
   // Declares the axes, so that they have names from here on.
@@ -162,9 +162,10 @@ class ExprPrinter {
   }
 
   std::string scatter_text(const Stage& stage, const std::string& over, ElementType type) const {
-    const std::string combiner = stage.combiner == Combiner::kSum       ? "add"
-                                 : stage.combiner == Combiner::kProduct ? "mul"
-                                                    : std::string(name_of(stage.combiner));
+    const std::string combiner = stage.combiner == Combiner::kSum ? "add"
+                                 : stage.combiner == Combiner::kProduct
+                                     ? "mul"
+                                     : std::string(name_of(stage.combiner));
     std::string text = "\n" + margin() + "  scatter " + combiner + over + " [";
     for (size_t i = 0; i < stage.target.size(); ++i)
       text += (i == 0 ? "" : ", ") + print_index(stage.target[i], names_);
@@ -216,8 +217,8 @@ class ExprPrinter {
       } else if (stage != scan.inner.end() && b <= std::min(c, d)) {
         print_stage(*stage++);
       } else if (c != INT_MAX && c <= d) {
-        text_ += margin() + "final " + names_.tensor(c) + " = " +
-                 names_.tensor((*final++)->state) + "\n";
+        text_ += margin() + "final " + names_.tensor(c) + " = " + names_.tensor((*final++)->state) +
+                 "\n";
       } else if (d != INT_MAX) {
         text_ += margin() + "collect " + names_.tensor(d) + " = " +
                  names_.tensor(collect_at++->source) + "\n";

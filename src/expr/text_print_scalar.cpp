@@ -1,5 +1,5 @@
-// Indices and scalars as text. What is printed here elaborate_*.cpp must read back as the same node:
-// brackets follow the binding strengths, numbers are bare only where their type is known.
+// Indices and scalars as text. What is printed here elaborate_*.cpp must read back as the same
+// node: brackets follow the binding strengths, numbers are bare only where their type is known.
 #include <algorithm>
 
 #include "expr/printer.h"
@@ -26,8 +26,7 @@ std::string at_least(int strength, const Printed& printed) {
 
 std::string list_of(const std::vector<Index>& indices, const PrintNames& names) {
   std::string text;
-  for (const Index& index : indices)
-    text += (text.empty() ? "" : ", ") + print_index(index, names);
+  for (const Index& index : indices) text += (text.empty() ? "" : ", ") + print_index(index, names);
   return text;
 }
 
@@ -52,8 +51,8 @@ std::string factor_text(const Dim& dim) {
 // coefficient * atom; a leading "-" is part of it.
 std::string term_text(const IndexTerm& term, const PrintNames& names) {
   const std::string atom = atom_text(*term.atom, names);
-  const bool primary = term.atom->kind != IndexAtom::Kind::kFloorDiv &&
-                       term.atom->kind != IndexAtom::Kind::kMod;
+  const bool primary =
+      term.atom->kind != IndexAtom::Kind::kFloorDiv && term.atom->kind != IndexAtom::Kind::kMod;
   if (term.coefficient.is(1)) return atom;
   const std::string operand = primary ? atom : "(" + atom + ")";
   if (term.coefficient.is(-1)) return "-" + operand;
@@ -86,9 +85,12 @@ std::string atom_text(const IndexAtom& atom, const PrintNames& names) {
     return is_primary(atom.left) ? text : "(" + text + ")";
   };
   switch (atom.kind) {
-    case IndexAtom::Kind::kAxis: return names.axis(atom.axis);
-    case IndexAtom::Kind::kFloorDiv: return left() + "/" + factor_text(atom.divisor);
-    case IndexAtom::Kind::kMod: return left() + "%" + factor_text(atom.divisor);
+    case IndexAtom::Kind::kAxis:
+      return names.axis(atom.axis);
+    case IndexAtom::Kind::kFloorDiv:
+      return left() + "/" + factor_text(atom.divisor);
+    case IndexAtom::Kind::kMod:
+      return left() + "%" + factor_text(atom.divisor);
     case IndexAtom::Kind::kMin:
     case IndexAtom::Kind::kMax:
       return (atom.kind == IndexAtom::Kind::kMin ? "min(" : "max(") +
@@ -152,7 +154,8 @@ Printed print_apply(const ScalarNode& node, const PrintNames& names) {
     return {"-" + at_least(kPrefix, print(node.args[0], names, type)), kPrefix};
   if (info.infix == 0) return {print_call(info.name, node, names, type), kPrimary};
   // Left-associative; comparisons do not chain.
-  const int left = info.infix < kSum && info.boolean_result && node.fn <= Fn::kLe ? kSum : info.infix;
+  const int left =
+      info.infix < kSum && info.boolean_result && node.fn <= Fn::kLe ? kSum : info.infix;
   return {at_least(left, print(node.args[0], names, type)) + " " + std::string(info.name) + " " +
               at_least(info.infix + 1, print(node.args[1], names, type)),
           info.infix};
@@ -171,16 +174,20 @@ Printed print(const Scalar& scalar, const PrintNames& names, std::optional<Eleme
   const ScalarNode& node = *scalar;
   const std::string type(name_of(node.type));
   switch (node.kind) {
-    case ScalarNode::Kind::kLiteral: return print_literal(node, expected);
-    case ScalarNode::Kind::kParameter: return {"$" + name_text(node.name) + ":" + type, kPrimary};
-    case ScalarNode::Kind::kIndex: return {"at(" + print_index(node.index, names) + ")", kPrimary};
+    case ScalarNode::Kind::kLiteral:
+      return print_literal(node, expected);
+    case ScalarNode::Kind::kParameter:
+      return {"$" + name_text(node.name) + ":" + type, kPrimary};
+    case ScalarNode::Kind::kIndex:
+      return {"at(" + print_index(node.index, names) + ")", kPrimary};
     case ScalarNode::Kind::kTable: {
-      const std::string text =
-          names.table(node.table) + "[" + print_index(node.index, names) + "]";
+      const std::string text = names.table(node.table) + "[" + print_index(node.index, names) + "]";
       return {expected == node.type ? text : type + "(" + text + ")", kPrimary};
     }
-    case ScalarNode::Kind::kRead: return print_read(node, names);
-    case ScalarNode::Kind::kApply: return print_apply(node, names);
+    case ScalarNode::Kind::kRead:
+      return print_read(node, names);
+    case ScalarNode::Kind::kApply:
+      return print_apply(node, names);
   }
   return {};
 }

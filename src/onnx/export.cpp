@@ -2,12 +2,12 @@
 
 #include <filesystem>
 
-#include "onnx/atomic_file.h"
 #include "onnx/check.h"
 #include "onnx/encode.h"
 #include "onnx/tensor_reader.h"
 #include "onnx/wire.h"
 #include "support/check.h"
+#include "support/file.h"
 
 namespace hone {
 namespace {

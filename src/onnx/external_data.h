@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "onnx/mapped_file.h"
 #include "onnx/onnx_pb.h"
+#include "support/file.h"
 
 namespace hone {
 

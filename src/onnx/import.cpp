@@ -5,7 +5,7 @@
 #include "onnx/check.h"
 #include "onnx/convert.h"
 #include "onnx/expand.h"
-#include "onnx/mapped_file.h"
+#include "support/file.h"
 
 namespace hone {
 namespace {

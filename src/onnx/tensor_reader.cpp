@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "onnx/mapped_file.h"
 #include "onnx/tensor_file.h"
 #include "ops/onnx_types.h"
+#include "support/file.h"
 
 namespace hone {
 namespace {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "support/error.h"
+#include "support/file.h"
 
 namespace hone {
 
@@ -30,8 +31,6 @@ struct RawReference {
 // Nothing when the bytes are no reference. All raw_data of a skeleton are references, so a file
 // cannot forge one; only tensors that the onnx library itself makes are not.
 [[nodiscard]] std::optional<RawReference> decode_reference(std::string_view raw_data);
-
-using ByteSpan = std::span<const std::byte>;
 
 // What to write for a raw_data field: its new size first, then its bytes.
 struct RawDataRewrite {

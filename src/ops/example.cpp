@@ -63,7 +63,8 @@ class ExampleParser {
     Lexer lexer(declared);
     while (!lexer.sees(Token::Kind::kEnd)) {
       const Token name = lexer.take();
-      if (name.kind == Token::Kind::kName && lexer.accept(":")) kinds[name.text] = lexer.take().text;
+      if (name.kind == Token::Kind::kName && lexer.accept(":"))
+        kinds[name.text] = lexer.take().text;
     }
     return kinds;
   }
@@ -94,9 +95,12 @@ class ExampleParser {
     lexer_.expect("[");
     while (!lexer_.accept("]")) {
       const Token extent = lexer_.take();
-      if (extent.kind == Token::Kind::kName) shape.push_back(Dim::symbol(extent.text));
-      else if (extent.kind == Token::Kind::kNumber) shape.push_back(whole(extent.text, extent.at));
-      else lexer_.fail_at(extent.at, "expected an extent");
+      if (extent.kind == Token::Kind::kName)
+        shape.push_back(Dim::symbol(extent.text));
+      else if (extent.kind == Token::Kind::kNumber)
+        shape.push_back(whole(extent.text, extent.at));
+      else
+        lexer_.fail_at(extent.at, "expected an extent");
       if (!lexer_.sees("]")) lexer_.expect(",");
     }
     return shape;

@@ -21,7 +21,8 @@ int64_t scalar_int(std::span<const Buffer> inputs, size_t i) {
   return x.as_int(0);
 }
 
-Buffer pick(const Buffer& source, std::vector<int64_t> dims, const std::vector<int64_t>& positions) {
+Buffer pick(const Buffer& source, std::vector<int64_t> dims,
+            const std::vector<int64_t>& positions) {
   if (source.type() == ElementType::kString) {
     std::vector<std::string> values;
     for (const int64_t p : positions) values.push_back(source.strings()[static_cast<size_t>(p)]);
@@ -42,9 +43,12 @@ Buffer of_doubles(ElementType type, std::vector<int64_t> dims, const std::vector
 
 ElementOrder::ElementOrder(const Buffer& x) : kind_(Kind::kInteger), x_(x) {
   const ElementType type = x.type();
-  if (type == ElementType::kString) kind_ = Kind::kString;
-  else if (type == ElementType::kU64) kind_ = Kind::kUnsigned;
-  else if (is_float(type)) kind_ = Kind::kFloat;
+  if (type == ElementType::kString)
+    kind_ = Kind::kString;
+  else if (type == ElementType::kU64)
+    kind_ = Kind::kUnsigned;
+  else if (is_float(type))
+    kind_ = Kind::kFloat;
   else if (!is_integer(type) && type != ElementType::kBool)
     throw_unsupported("elements of type " + std::string(name_of(type)) + " have no order");
 }

@@ -35,11 +35,11 @@ struct Recurrence {
   [[nodiscard]] bool reversed(size_t direction) const { return direction == 1 || reverse_first; }
   // The first value of a state: input `i`, or zeros.
   [[nodiscard]] Operand initial(size_t i, size_t direction, const std::string& name) const;
-  // sum_i x[t, n, i] * w[direction, g, i] + both biases, for all steps at once: [steps, batch,
-  // gates] `recurrent_bias` is false for the gates whose recurrent bias is added elsewhere (from
-  // `from` on).
+  // sum_i x[t, n, i] * w[direction, g, i] + bias, for all steps at once: [steps, batch, gates].
+  // Rows below `recurrent_bias_until` get the recurrent bias too; the others have it added
+  // elsewhere.
   [[nodiscard]] Operand input_part(size_t direction, const Dim& recurrent_bias_until) const;
-  // Bias of gate g as seen from the recurrent side.
+  // The recurrent bias of row `gate`; 0 without a bias.
   [[nodiscard]] Scalar recurrent_bias(size_t direction, const Index& gate) const;
   // sum_k state[n, k] * r[direction, gate, k] over the rows [first, first + count): [batch, count]
   [[nodiscard]] Operand recurrent_part(size_t direction, const Operand& state, const Dim& first,

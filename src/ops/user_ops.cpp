@@ -1,12 +1,12 @@
 #include "ops/user_ops.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <utility>
 #include <variant>
+
+#include <fmt/format.h>
 
 #include "expr/elaborate.h"
 #include "ops/example.h"
@@ -128,8 +128,7 @@ class OperatorFile {
     lexer_.expect("op");
     const Position at = lexer_.at();
     std::tie(def.domain, def.name) = read_full_name();
-    if (find(def.full_name()) != nullptr)
-      lexer_.fail_at(at, def.full_name() + " is defined twice");
+    if (find(def.full_name()) != nullptr) lexer_.fail_at(at, def.full_name() + " is defined twice");
     auto op = std::make_shared<UserOperator>();
     op->name = def.full_name();
     op->syntax = parse_definition(lexer_, true);
@@ -212,8 +211,8 @@ class OperatorFile {
     OpContext context = context_of(*def, *example);
     const auto expr = instantiate(*def, context);
     if (!expr)
-      lexer_.fail_at(at, "the example of " + def->full_name() + " fails: " +
-                             expr.error().to_string());
+      lexer_.fail_at(at,
+                     "the example of " + def->full_name() + " fails: " + expr.error().to_string());
   }
 
   // Past a balanced group; gives the offset behind it.
@@ -251,8 +250,7 @@ Result<std::vector<OperatorDef>> parse_operators(std::string_view text,
   }
 }
 
-Result<int> add_operators(OperatorTable& table, std::string_view text,
-                          std::string_view file_name) {
+Result<int> add_operators(OperatorTable& table, std::string_view text, std::string_view file_name) {
   Result<std::vector<OperatorDef>> defs = parse_operators(text, file_name);
   if (!defs) return std::unexpected(std::move(defs.error()));
   for (const OperatorDef& def : *defs)

@@ -1,122 +1,147 @@
 #include "support/file.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <tuple>
+#include <utility>
+
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <utility>
-
 namespace hone {
 namespace {
 
-std::unexpected<Error> system_error(const std::string& path, const std::string& what, int code) {
+constexpr size_t kBufferBytes = size_t{1} << 16;
+constexpr size_t kMaxWrite = size_t{1} << 30;
+
+[[noreturn]] void throw_system(const std::string& path, const std::string& action, int code) {
   std::string hint;
-  if (code == ENOENT) hint = "check the path";
+  if (code == ENOENT || code == ENOTDIR) hint = "check the path";
   if (code == EACCES || code == EPERM || code == EROFS) hint = "check the permissions";
   if (code == ENOSPC || code == EDQUOT) hint = "free some space or choose another folder";
-  return fail(ErrorKind::kSystem, path, what + ": " + std::strerror(code), hint);
+  throw Failure{{ErrorKind::kSystem, path, "cannot " + action + ": " + std::strerror(code), hint}};
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return value_; }
+void require_regular(const std::string& path, const struct stat& facts) {
+  if (!S_ISREG(facts.st_mode))
+    throw Failure{{ErrorKind::kSystem, path, "is not a regular file", "give the path of a file"}};
+}
 
- private:
-  int value_;
+struct Descriptor {
+  int fd;
+  ~Descriptor() { ::close(fd); }
 };
+
+mode_t usual_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
 
 }  // namespace
 
-Result<MappedFile> map_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return system_error(path, "cannot open", errno);
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) return system_error(path, "cannot read", errno);
-  if (!S_ISREG(facts.st_mode))
-    return fail(ErrorKind::kSystem, path, "is not a regular file", "give the path of a file");
+std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
+  // A pipe without a writer must not block.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) throw_system(path, "open the file", errno);
+  const Descriptor guard{fd};
+  struct stat facts{};
+  if (::fstat(fd, &facts) != 0) throw_system(path, "read the file", errno);
+  require_regular(path, facts);
   const auto size = static_cast<size_t>(facts.st_size);
-  if (size == 0) return MappedFile{};
-  void* start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (start == MAP_FAILED) return system_error(path, "cannot map", errno);
-  MappedFile result;
-  result.bytes = {static_cast<const std::byte*>(start), size};
-  result.owner = std::shared_ptr<const void>(start, [size](const void* p) {
-    ::munmap(const_cast<void*>(p), size);
-  });
-  return result;
+  if (size == 0) return std::shared_ptr<const MappedFile>(new MappedFile({}));
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) throw_system(path, "map the file", errno);
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile({static_cast<const std::byte*>(address), size}));
 }
 
-Result<std::string> read_text_file(const std::string& path) {
-  Result<MappedFile> file = map_file(path);
-  if (!file) return std::unexpected(std::move(file.error()));
-  return std::string(reinterpret_cast<const char*>(file->bytes.data()), file->bytes.size());
+MappedFile::~MappedFile() {
+  if (bytes_.empty()) return;
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-Result<AtomicFile> AtomicFile::create(const std::string& path) {
-  std::string temporary = path + ".XXXXXX";
-  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return system_error(path, "cannot write", errno);
-  return AtomicFile(path, std::move(temporary), descriptor);
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  struct stat existing{};
+  const bool replaces = ::stat(path_.c_str(), &existing) == 0;
+  // The rename at the end would put a file in the place of a device or a pipe.
+  if (replaces) require_regular(path_, existing);
+  const std::filesystem::path target(path_);
+  temporary_ = (target.parent_path() / ("." + target.filename().string() + ".XXXXXX")).string();
+  fd_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
+  if (fd_ < 0) {
+    const int code = errno;
+    temporary_.clear();
+    throw_system(path_, "create a file in its folder", code);
+  }
+  // mkostemp makes files that only the owner reads. Other rights are no reason to fail.
+  std::ignore = ::fchmod(fd_, replaces ? existing.st_mode & 07777 : usual_mode());
 }
-
-AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      error_(other.error_),
-      written_(other.written_) {}
 
 AtomicFile::~AtomicFile() {
-  close_descriptor();
+  if (fd_ >= 0) ::close(fd_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicFile::close_descriptor() {
-  if (descriptor_ >= 0 && ::close(descriptor_) != 0 && error_ == 0) error_ = errno;
-  descriptor_ = -1;
-}
-
-void AtomicFile::write(std::span<const std::byte> bytes) {
-  constexpr size_t kMaxPart = size_t{1} << 30;
-  while (error_ == 0 && !bytes.empty()) {
-    const ssize_t done = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kMaxPart));
-    if (done < 0) {
-      if (errno != EINTR) error_ = errno;
-      continue;
-    }
+void AtomicFile::write_through(ByteSpan bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(fd_, bytes.data(), std::min(bytes.size(), kMaxWrite));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) throw_system(path_, "write the file", errno);
+    size_ += static_cast<uint64_t>(done);
     bytes = bytes.subspan(static_cast<size_t>(done));
-    written_ += static_cast<uint64_t>(done);
   }
 }
 
-Result<void> AtomicFile::commit() {
-  // mkostemp makes files that only the owner reads; give the ones that open() would have given.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (error_ == 0 && ::fchmod(descriptor_, 0666 & ~mask) != 0) error_ = errno;
-  if (error_ == 0 && ::fsync(descriptor_) != 0 && errno != EINVAL) error_ = errno;
-  close_descriptor();
-  if (error_ == 0 && ::rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
-  if (error_ != 0) return system_error(path_, "cannot write", error_);
-  temporary_.clear();
-  return {};
+void AtomicFile::drain() {
+  write_through(std::as_bytes(std::span(buffer_)));
+  buffer_.clear();
 }
 
-Result<void> write_file(const std::string& path, std::string_view text) {
-  Result<AtomicFile> file = AtomicFile::create(path);
-  if (!file) return std::unexpected(std::move(file.error()));
-  file->write(text);
-  return file->commit();
+void AtomicFile::write(ByteSpan bytes) {
+  if (bytes.size() >= kBufferBytes) {
+    drain();
+    return write_through(bytes);
+  }
+  buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (buffer_.size() >= kBufferBytes) drain();
+}
+
+void AtomicFile::align(uint64_t alignment) {
+  const uint64_t beyond = size() % alignment;
+  if (beyond != 0) buffer_.append(static_cast<size_t>(alignment - beyond), '\0');
+}
+
+void AtomicFile::flush() {
+  drain();
+  if (::fsync(fd_) != 0 && errno != EINVAL) throw_system(path_, "write the file", errno);
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_system(path_, "name the file", errno);
+  temporary_.clear();
+}
+
+Result<std::string> read_text_file(const std::string& path) try {
+  const auto file = MappedFile::open(path);
+  return std::string(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+} catch (Failure& failure) {
+  return std::unexpected(std::move(failure.error));
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) try {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+  return {};
+} catch (Failure& failure) {
+  return std::unexpected(std::move(failure.error));
 }
 
 }  // namespace hone

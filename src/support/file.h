@@ -1,49 +1,66 @@
-// Whole files: read, mapped, and written so that a reader never sees a part.
+// Whole files: mapped for reading, and written so that a reader never sees a part.
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "support/error.h"
 
 namespace hone {
 
-struct MappedFile {
-  std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;  // unmaps when the last copy goes
-};
-[[nodiscard]] Result<MappedFile> map_file(const std::string& path);
-[[nodiscard]] Result<std::string> read_text_file(const std::string& path);
+using ByteSpan = std::span<const std::byte>;
 
-// A file under a temporary name in the same folder, given its name by commit(). Without commit
-// nothing is left behind.
-class AtomicFile {
+// A file in memory, read-only: nothing is copied, and only what is read becomes resident.
+class MappedFile {
  public:
-  static Result<AtomicFile> create(const std::string& path);
-  AtomicFile(AtomicFile&& other) noexcept;
-  AtomicFile& operator=(AtomicFile&&) = delete;
-  ~AtomicFile();
+  // Throws a Failure that names the path when it cannot be read or is no regular file.
+  static std::shared_ptr<const MappedFile> open(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
 
-  // After the first failure the others do nothing, and commit() reports it.
-  void write(std::span<const std::byte> bytes);
-  void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
-  [[nodiscard]] uint64_t written() const { return written_; }
-  [[nodiscard]] Result<void> commit();
+  [[nodiscard]] ByteSpan bytes() const { return bytes_; }
 
  private:
-  AtomicFile(std::string path, std::string temporary, int descriptor)
-      : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
-  void close_descriptor();
-
-  std::string path_, temporary_;
-  int descriptor_;
-  int error_ = 0;
-  uint64_t written_ = 0;
+  explicit MappedFile(ByteSpan bytes) : bytes_(bytes) {}
+  ByteSpan bytes_;
 };
 
+// A file that appears complete or not at all: written under another name in the same folder,
+// flushed to the disk, then renamed. Without commit() nothing is left behind.
+class AtomicFile {
+ public:
+  // These throw a Failure that names the path and what the system said.
+  explicit AtomicFile(std::string path);
+  void write(ByteSpan bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+  // Zeros up to the next multiple of `alignment`.
+  void align(uint64_t alignment);
+  // All data is on the disk; only the name is missing.
+  void flush();
+  void commit();
+
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  [[nodiscard]] uint64_t size() const { return size_ + buffer_.size(); }
+
+ private:
+  void write_through(ByteSpan bytes);
+  void drain();
+
+  std::string path_, temporary_;
+  int fd_ = -1;
+  uint64_t size_ = 0;   // bytes handed to the system
+  std::string buffer_;  // many writes are of a few bytes
+};
+
+[[nodiscard]] Result<std::string> read_text_file(const std::string& path);
 [[nodiscard]] Result<void> write_file(const std::string& path, std::string_view text);
 
 }  // namespace hone

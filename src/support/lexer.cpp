@@ -7,15 +7,16 @@
 namespace hone {
 namespace {
 
-constexpr std::array<std::string_view, 10> kLongSigns = {"->", "<=", ">=", "==", "!=",
-                                                         "::", "..", "<-", "&&", "||"};
+constexpr std::array<std::string_view, 10> kLongSigns = {
+    "->", "<=", ">=", "==", "!=", "::", "..", "<-", "&&", "||"};
 constexpr std::string_view kShortSigns = "()[]{}<>=+-*/%,:;|.!&$?@^~";
 
 // The words of the expression grammar; sorted.
 constexpr std::array<std::string_view, 27> kReserved = {
-    "and", "argmax", "argmax_last", "argmin", "argmin_last", "attr", "carry", "collect", "example",
-    "false", "final", "inf", "itable", "max", "min", "nan", "next", "not", "op", "or", "product",
-    "scan", "scatter", "sum", "table", "true", "where"};
+    "and",     "argmax",  "argmax_last", "argmin", "argmin_last", "attr",   "carry",
+    "collect", "example", "false",       "final",  "inf",         "itable", "max",
+    "min",     "nan",     "next",        "not",    "op",          "or",     "product",
+    "scan",    "scatter", "sum",         "table",  "true",        "where"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -52,10 +53,14 @@ std::string in_quotes(std::string_view text, char quote) {
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case Token::Kind::kEnd: return "the end of the text";
-    case Token::Kind::kString: return "the string " + string_text(token.text.substr(0, 40));
-    case Token::Kind::kName: return name_text(token.text.substr(0, 60));
-    default: return "'" + token.text.substr(0, 60) + "'";
+    case Token::Kind::kEnd:
+      return "the end of the text";
+    case Token::Kind::kString:
+      return "the string " + string_text(token.text.substr(0, 40));
+    case Token::Kind::kName:
+      return name_text(token.text.substr(0, 60));
+    default:
+      return "'" + token.text.substr(0, 60) + "'";
   }
 }
 
@@ -224,8 +229,9 @@ void Lexer::read_quoted(Token::Kind kind) {
   const char quote = step();
   while (true) {
     if (offset_ >= text_.size() || look() == '\n')
-      fail_at(token_.at, kind == Token::Kind::kString ? "the string has no end on its line"
-                                                      : "the name in backquotes has no end on its line");
+      fail_at(token_.at, kind == Token::Kind::kString
+                             ? "the string has no end on its line"
+                             : "the name in backquotes has no end on its line");
     const char c = step();
     if (c == quote) return;
     token_.text += c == '\\' ? read_escape() : c;
@@ -236,12 +242,16 @@ char Lexer::read_escape() {
   const Position at = position_;
   const char c = offset_ < text_.size() ? step() : '\0';
   switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
     case '\\':
     case '"':
-    case '`': return c;
+    case '`':
+      return c;
     case 'x': {
       const int high = hex_value(look());
       const int low = high < 0 ? -1 : hex_value(look(1));
@@ -250,7 +260,8 @@ char Lexer::read_escape() {
       step();
       return static_cast<char>(high * 16 + low);
     }
-    default: fail_at(at, "unknown escape", "use \\n \\t \\r \\\\ \\\" \\` or \\xHH");
+    default:
+      fail_at(at, "unknown escape", "use \\n \\t \\r \\\\ \\\" \\` or \\xHH");
   }
 }
 

@@ -18,7 +18,7 @@
 namespace hone {
 
 struct Position {
-  int line = 1;    // both count from 1; columns are bytes
+  int line = 1;  // both count from 1; columns are bytes
   int column = 1;
 };
 

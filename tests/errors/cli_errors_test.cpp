@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "errors/run_hone.h"
@@ -195,7 +196,8 @@ TEST_F(CliErrors, MissingExternalData) {
   entry.set_key("location");
   entry.set_value("weights.bin");
   box.write("model.onnx", bytes_of(model));
-  expect_failure({"run", "model.onnx"}, kSystemError, {"model.onnx", "'w'", "weights.bin"});
+  expect_failure({"run", "model.onnx"}, kInvalidInput,
+                 {"model.onnx", "'w'", "weights.bin", "beside the model"});
   entry.set_value("../../etc/passwd");
   box.write("model.onnx", bytes_of(model));
   expect_failure({"run", "model.onnx"}, kInvalidInput, {"model.onnx", "'w'", "../../etc/passwd"});
@@ -282,11 +284,12 @@ TEST_F(CliErrors, OutputFolderIsReadOnly) {
                  {"folder/out.onnx", "ermission"});
 }
 
-TEST_F(CliErrors, FullDisk) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP();
-  // A rename onto a device would replace it: hone must refuse what is no regular file.
-  expect_failure({"optimize", "good.onnx", "-o", "/dev/full"}, kSystemError, {"/dev/full"});
-  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+TEST_F(CliErrors, OutputIsAPipe) {
+  // The rename that ends an atomic write would put a file in its place.
+  const std::string pipe = box.path("pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_failure({"optimize", "good.onnx", "-o", "pipe"}, kSystemError, {"pipe", "regular file"});
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST_F(CliErrors, OutputDirIsAFile) {
@@ -329,7 +332,6 @@ TEST_F(CliErrors, FilesThatAreNoNumpy) {
       {"magic", good.substr(0, 6)},
       {"header", good.substr(0, 30)},
       {"data", good.substr(0, good.size() - 1)},
-      {"more data", good + "x"},
       {"big endian", npy(">f4", "(1, 3)", std::string(12, '\0'))},
       {"objects", npy("|O", "(1, 3)", std::string(24, '\0'))},
       {"no type", npy("", "(1, 3)", std::string(12, '\0'))},

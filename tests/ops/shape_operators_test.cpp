@@ -131,8 +131,7 @@ TEST(Split, MakesTheLastPartsSmallerFromOpset18) {
 }
 
 TEST(Pad, ReadsOutsideAsTheModeSays) {
-  EXPECT_EQ(body("Pad(x: f32[N], pads: i64[2] = [1, 2])"),
-            "y: f32[i0 < N + 3] = x[i0 - 1 | 0]");
+  EXPECT_EQ(body("Pad(x: f32[N], pads: i64[2] = [1, 2])"), "y: f32[i0 < N + 3] = x[i0 - 1 | 0]");
   EXPECT_EQ(body("Pad(x: f32[N], pads: i64[2] = [1, 2]) {mode = \"edge\"}"),
             "y: f32[i0 < N + 3] = x[min(N - 1, max(0, i0 - 1))]");
   EXPECT_EQ(body("Pad(x: f32[5], pads: i64[2] = [2, 2]) {mode = \"wrap\"}"),

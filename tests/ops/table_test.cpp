@@ -1,10 +1,10 @@
 // Every operator of the table is documented, and its example means something: it parses, gives a
 // verified expression, and runs in all domains of numbers.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "expr/evaluate.h"
 #include "expr/text.h"
@@ -28,9 +28,12 @@ Buffer seeded(const TensorType& type, std::mt19937& random) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i) {
     const auto bits = static_cast<double>(random() % 1024);
-    if (type.element == ElementType::kBool) values.push_back(bits < 512 ? 0 : 1);
-    else if (is_integer(type.element)) values.push_back(bits < 512 ? 1 : 2);
-    else values.push_back(0.1 + 0.8 * bits / 1024);
+    if (type.element == ElementType::kBool)
+      values.push_back(bits < 512 ? 0 : 1);
+    else if (is_integer(type.element))
+      values.push_back(bits < 512 ? 1 : 2);
+    else
+      values.push_back(0.1 + 0.8 * bits / 1024);
   }
   return of_doubles(type.element, dims, values);
 }
@@ -40,9 +43,12 @@ std::vector<Buffer> operands_of(const Example& example) {
   std::mt19937 random(1);
   std::vector<Buffer> result;
   for (const OperandInfo& info : example.operands) {
-    if (!info.present) result.emplace_back();
-    else if (!info.known.constant.empty_handle()) result.push_back(info.known.constant);
-    else result.push_back(seeded(info.type, random));
+    if (!info.present)
+      result.emplace_back();
+    else if (!info.known.constant.empty_handle())
+      result.push_back(info.known.constant);
+    else
+      result.push_back(seeded(info.type, random));
   }
   return result;
 }

@@ -2,9 +2,9 @@
 // other edit.
 #include "ops/user_ops.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "expr/evaluate.h"
 #include "expr/text.h"
@@ -84,9 +84,10 @@ TEST(UserOps, InferTypesOfAnyRank) {
 }
 
 TEST(UserOps, BecomeTensorExpressions) {
-  const auto expr =
-      meaning({"", "RowMean", {operand(ElementType::kF32, {kN, 7, 5}),
-                               operand(ElementType::kF32, {kN, Dim::symbol("M")})}});
+  const auto expr = meaning({"",
+                             "RowMean",
+                             {operand(ElementType::kF32, {kN, 7, 5}),
+                              operand(ElementType::kF32, {kN, Dim::symbol("M")})}});
   ASSERT_TRUE(expr) << error_of(expr);
   EXPECT_EQ(to_text(*expr),
             "(x: f32[N, 7, 5], scale: f32[N, M]) -> (y, s) where 7 == M \"dimensions o..\" {\n"
@@ -97,8 +98,8 @@ TEST(UserOps, BecomeTensorExpressions) {
 
 TEST(UserOps, EvaluateLikeAnyOther) {
   const Buffer x = of_doubles(ElementType::kF32, {2, 2}, {-1, 0, 1, 2});
-  const auto expr = meaning({"my.domain", "Swish", {operand(ElementType::kF32, {2, 2})},
-                             {{"beta", 2.0F}}});
+  const auto expr =
+      meaning({"my.domain", "Swish", {operand(ElementType::kF32, {2, 2})}, {{"beta", 2.0F}}});
   ASSERT_TRUE(expr) << error_of(expr);
   const auto y = evaluate(*expr, std::vector{x});
   ASSERT_TRUE(y) << y.error().to_string();
@@ -109,8 +110,11 @@ TEST(UserOps, EvaluateLikeAnyOther) {
 }
 
 TEST(UserOps, EvaluateReductionsAttributesAndReadsOutside) {
-  const auto expr = meaning({"my", "Window", {operand(ElementType::kF32, {1, 4})},
-                             {{"size", int64_t{3}}, {"mode", std::string("mean")},
+  const auto expr = meaning({"my",
+                             "Window",
+                             {operand(ElementType::kF32, {1, 4})},
+                             {{"size", int64_t{3}},
+                              {"mode", std::string("mean")},
                               {"pads", std::vector<int64_t>{1, 1}}}});
   ASSERT_TRUE(expr) << error_of(expr);
   const auto y = evaluate(*expr, std::vector{of_doubles(ElementType::kF32, {1, 4}, {1, 2, 3, 4})});
@@ -121,7 +125,9 @@ TEST(UserOps, EvaluateReductionsAttributesAndReadsOutside) {
 }
 
 TEST(UserOps, KeepSymbolicAttributes) {
-  const auto expr = meaning({"my", "Window", {operand(ElementType::kF32, {kN})},
+  const auto expr = meaning({"my",
+                             "Window",
+                             {operand(ElementType::kF32, {kN})},
                              {{"size", std::vector<Dim>{Dim::symbol("k")}}}});
   ASSERT_TRUE(expr) << error_of(expr);
   EXPECT_EQ(expr->output_type(0).to_string(), "f32[N - k + 1]");
@@ -160,12 +166,14 @@ TEST(UserOps, MisuseIsAnErrorAtTheDefinition) {
   EXPECT_EQ(error_of(meaning({"my.domain", "Swish", {f32_2}, {{"gamma", int64_t{1}}}})),
             "my.domain::Swish: my.domain::Swish has no attribute gamma");
   EXPECT_EQ(error_of(meaning({"my", "Window", {f32_2}})), "my::Window: attribute size is missing");
-  EXPECT_EQ(error_of(meaning({"my", "Window", {f32_2},
-                              {{"size", int64_t{2}}, {"pads", std::vector<int64_t>{0, 1}}}})),
-            "my.ops:20:42: pads differ: 0 and 1");
-  EXPECT_EQ(error_of(meaning({"my", "Window", {f32_2},
-                              {{"size", int64_t{2}}, {"pads", std::vector<int64_t>{0}}}})),
-            "my.ops:20:53: pads has 1 elements, none at 1");
+  EXPECT_EQ(
+      error_of(meaning(
+          {"my", "Window", {f32_2}, {{"size", int64_t{2}}, {"pads", std::vector<int64_t>{0, 1}}}})),
+      "my.ops:20:42: pads differ: 0 and 1");
+  EXPECT_EQ(
+      error_of(meaning(
+          {"my", "Window", {f32_2}, {{"size", int64_t{2}}, {"pads", std::vector<int64_t>{0}}}})),
+      "my.ops:20:53: pads has 1 elements, none at 1");
 }
 
 TEST(UserOps, BrokenFilesAreErrorsWithAPlace) {

@@ -1,8 +1,8 @@
 #include "expr/analysis.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "expr/builder.h"
 #include "expr/text.h"
@@ -34,12 +34,19 @@ int64_t value(const IndexAtom& atom, const std::vector<int64_t>& axes,
   const auto left = [&] { return value(atom.left, axes, symbols); };
   const auto right = [&] { return value(atom.right, axes, symbols); };
   switch (atom.kind) {
-    case IndexAtom::Kind::kAxis: return axes.at(static_cast<size_t>(atom.axis.value));
-    case IndexAtom::Kind::kFloorDiv: return floor_div(left(), *atom.divisor.evaluate(symbols));
-    case IndexAtom::Kind::kMod: return floor_mod(left(), *atom.divisor.evaluate(symbols));
-    case IndexAtom::Kind::kMin: return std::min(left(), right());
-    case IndexAtom::Kind::kMax: return std::max(left(), right());
-    default: ADD_FAILURE(); return 0;
+    case IndexAtom::Kind::kAxis:
+      return axes.at(static_cast<size_t>(atom.axis.value));
+    case IndexAtom::Kind::kFloorDiv:
+      return floor_div(left(), *atom.divisor.evaluate(symbols));
+    case IndexAtom::Kind::kMod:
+      return floor_mod(left(), *atom.divisor.evaluate(symbols));
+    case IndexAtom::Kind::kMin:
+      return std::min(left(), right());
+    case IndexAtom::Kind::kMax:
+      return std::max(left(), right());
+    default:
+      ADD_FAILURE();
+      return 0;
   }
 }
 
@@ -144,11 +151,16 @@ TEST(Analysis, SimplifyKeepsEveryValue) {
     }
     const Dim& d = divisors[static_cast<size_t>(pick(8))];
     switch (pick(5)) {
-      case 0: return floor_div(self(self, depth - 1), d);
-      case 1: return mod(self(self, depth - 1), d);
-      case 2: return self(self, depth - 1) * (pick(5) - 1) + self(self, depth - 1);
-      case 3: return min(self(self, depth - 1), self(self, depth - 1));
-      default: return max(self(self, depth - 1), self(self, depth - 1));
+      case 0:
+        return floor_div(self(self, depth - 1), d);
+      case 1:
+        return mod(self(self, depth - 1), d);
+      case 2:
+        return self(self, depth - 1) * (pick(5) - 1) + self(self, depth - 1);
+      case 3:
+        return min(self(self, depth - 1), self(self, depth - 1));
+      default:
+        return max(self(self, depth - 1), self(self, depth - 1));
     }
   };
   const std::vector<std::vector<Dim>> shapes = {
@@ -182,11 +194,11 @@ TEST(Analysis, AccessRolesOfAConvolution) {
   const std::vector<TensorAccess> accesses = accesses_of(conv.stages[0]);
   ASSERT_EQ(accesses.size(), 2U);
   using R = AxisRole;
-  EXPECT_EQ(accesses[0].roles, (std::vector<R>{R::kSpatial, R::kAbsent, R::kWindowed, R::kReduced,
-                                               R::kWindowed}));
+  EXPECT_EQ(accesses[0].roles,
+            (std::vector<R>{R::kSpatial, R::kAbsent, R::kWindowed, R::kReduced, R::kWindowed}));
   EXPECT_TRUE(accesses[0].guarded);
-  EXPECT_EQ(accesses[1].roles, (std::vector<R>{R::kAbsent, R::kSpatial, R::kAbsent, R::kReduced,
-                                               R::kReduced}));
+  EXPECT_EQ(accesses[1].roles,
+            (std::vector<R>{R::kAbsent, R::kSpatial, R::kAbsent, R::kReduced, R::kReduced}));
   EXPECT_EQ(to_string(footprint(accesses[0], conv.tensors[0], {1, 8, 4, 16, 3})), "[1, 16, 9]");
   EXPECT_EQ(to_string(footprint(accesses[1], conv.tensors[1], {1, 8, 4, sym("C"), 3})),
             "[8, C, 3]");
@@ -223,9 +235,9 @@ TEST(Analysis, FlopsCountEachOperationOnce) {
 }
 
 Linearity linearity(const std::string& body, int operand = 0) {
-  return linearity_in(parsed("(x: f32[N], w: f32[N], i64s: i64[N]) -> (y) { y: f32[i < N] = " +
-                             body + " }"),
-                      operand);
+  return linearity_in(
+      parsed("(x: f32[N], w: f32[N], i64s: i64[N]) -> (y) { y: f32[i < N] = " + body + " }"),
+      operand);
 }
 
 TEST(Analysis, Linearity) {
@@ -254,8 +266,8 @@ TEST(Analysis, LinearityThroughReductionsScattersAndScans) {
   EXPECT_EQ(linearity_in(parsed(scatter), 0), Linearity::kAffine);
   const auto scan = [](const std::string& next) {
     return "(x: f32[T], w: f32[]) -> (y) {\n  zero: f32[] = 0\n  scan t < T {\n"
-           "    carry s: f32[] = zero\n    n: f32[] = " + next +
-           "\n    final y = s\n    next s = n\n  }\n}";
+           "    carry s: f32[] = zero\n    n: f32[] = " +
+           next + "\n    final y = s\n    next s = n\n  }\n}";
   };
   EXPECT_EQ(linearity_in(parsed(scan("s[] * w[] + x[t]")), 0), Linearity::kLinear);
   EXPECT_EQ(linearity_in(parsed(scan("s[] * w[] + x[t]")), 1), Linearity::kNonlinear);

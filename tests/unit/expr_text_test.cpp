@@ -1,8 +1,7 @@
-#include "expr/text.h"
-
 #include <gtest/gtest.h>
 
 #include "expr/builder.h"
+#include "expr/text.h"
 
 namespace hone {
 namespace {
@@ -214,8 +213,7 @@ TEST(ExprText, DataDependentIndicesMayBeAnyIntegerScalar) {
   const Operand x = b.operand("x", kF32, {sym("N")}), idx = b.operand("idx", kI64, {sym("M")});
   const AxisId u = b.axis("u", sym("M"));
   const Scalar i = idx(u);
-  const Index wrapped = Index::value(
-      select(less(i, Literal(0)), i + Scalar::index(sym("N")), i));
+  const Index wrapped = Index::value(select(less(i, Literal(0)), i + Scalar::index(sym("N")), i));
   const Operand y = b.map("y", {u}, x(wrapped + Index(1)));
   const TensorExpr expr = b.finish({y});
   EXPECT_EQ(to_text(expr),

@@ -1,8 +1,8 @@
 #include "support/lexer.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 namespace hone {
 namespace {

@@ -35,8 +35,9 @@ TensorExpr define_depth_to_space(OpContext& c) {
   const Axes y = b.axes("i", {x.dim(0), depth, x.dim(2) * block, x.dim(3) * block});
   const Index s = mod(Index(y[2]), block) * block + mod(Index(y[3]), block);
   const Index channel = depth_first(c) ? s * depth + Index(y[1]) : Index(y[1]) * area + s;
-  return b.finish({b.map("y", y, x.at({Index(y[0]), channel, floor_div(Index(y[2]), block),
-                                       floor_div(Index(y[3]), block)}))});
+  return b.finish({b.map(
+      "y", y,
+      x.at({Index(y[0]), channel, floor_div(Index(y[2]), block), floor_div(Index(y[3]), block)}))});
 }
 
 // y[n, k, h, w] = x[n, c, h b + r, w b + t] with
@@ -61,8 +62,8 @@ TensorExpr define_space_to_depth(OpContext& c) {
   const Index row = floor_div(k, inner * block);
   const Index r = depth ? row : mod(row, block);
   const Index t = mod(floor_div(k, inner), block);
-  return b.finish({b.map("y", y, x.at({Index(y[0]), channel, Index(y[2]) * block + r,
-                                       Index(y[3]) * block + t}))});
+  return b.finish({b.map(
+      "y", y, x.at({Index(y[0]), channel, Index(y[2]) * block + r, Index(y[3]) * block + t}))});
 }
 
 // y[.., t, .., n, ..] = x[.., select(t < L, L - 1 - t, t), .., n, ..] with L = lengths[n]

@@ -8,7 +8,8 @@
 namespace hone {
 namespace {
 
-// select(i < offset_mid, parts below mid, parts from mid on), balanced: an element takes log n tests
+// select(i < offset_mid, parts below mid, parts from mid on), balanced: an element takes log n
+// tests
 Scalar choose_part(const std::vector<Operand>& parts, const std::vector<Dim>& offsets,
                    const Axes& axes, size_t axis, size_t begin, size_t end) {
   if (end - begin == 1) {
@@ -83,8 +84,7 @@ TensorExpr define_split(OpContext& c) {
     }
     b.require_equal(sum, extent, "sum of the parts");
   } else {
-    const int64_t count =
-        c.int_attribute("num_outputs", static_cast<int64_t>(c.output_count()));
+    const int64_t count = c.int_attribute("num_outputs", static_cast<int64_t>(c.output_count()));
     if (count > 65536) throw_invalid("too many outputs");
     sizes = equal_parts(b, extent, count, c.opset() >= 18);
   }

@@ -51,15 +51,15 @@ TensorExpr define_constant(OpContext& c) {
   Builder b;
   const Shape shape = to_shape(value.dims());
   const Axes axes = b.axes("i", shape);
-  const bool uniform = std::adjacent_find(entries.begin(), entries.end(),
-                                          std::not_equal_to<>()) == entries.end();
+  const bool uniform =
+      std::adjacent_find(entries.begin(), entries.end(), std::not_equal_to<>()) == entries.end();
   if (uniform) {
     const Literal fill = entries.empty() ? Literal(0) : entries[0];
     return b.finish({b.map("y", axes, Scalar::literal(value.type(), fill))});
   }
   const TableId table = b.literal_table("value", std::move(entries));
-  return b.finish({b.map(
-      "y", axes, Scalar::table(value.type(), table, flat_index(to_indices(axes), shape)))});
+  return b.finish(
+      {b.map("y", axes, Scalar::table(value.type(), table, flat_index(to_indices(axes), shape)))});
 }
 
 TensorExpr define_constant_of_shape(OpContext& c) {
@@ -112,8 +112,8 @@ TensorExpr define_size(OpContext& c) {
 Dim integer_steps(const Dim& start, const Dim& limit, const Dim& delta) {
   if (!delta.is_const()) throw_unknown("the sign of delta is not known before a run");
   if (delta.is(0)) throw_invalid("delta is 0");
-  const Dim count = delta.value() > 0 ? ceil_div(limit - start, delta)
-                                      : ceil_div(start - limit, Dim(0) - delta);
+  const Dim count =
+      delta.value() > 0 ? ceil_div(limit - start, delta) : ceil_div(start - limit, Dim(0) - delta);
   return max(count, Dim(0));
 }
 
@@ -127,7 +127,8 @@ int64_t float_steps(double start, double limit, double delta) {
 // y[i] = start + i * delta
 TensorExpr define_range(OpContext& c) {
   const ElementType type = c.type(0);
-  if (c.type(1) != type || c.type(2) != type) throw_invalid("start, limit and delta differ in type");
+  if (c.type(1) != type || c.type(2) != type)
+    throw_invalid("start, limit and delta differ in type");
   Builder b;
   const auto x = c.declare(b, {"start", "limit", "delta"});
   if (is_integer(type)) {
@@ -194,7 +195,9 @@ TensorExpr define_one_hot(OpContext& c) {
   return b.finish({b.map("y", axes, select(hit, x[2](1), x[2](0)))});
 }
 
-std::vector<TensorType> infer_one_hot(OpContext& c) { return type_of_rank(c.type(2), c.rank(0) + 1); }
+std::vector<TensorType> infer_one_hot(OpContext& c) {
+  return type_of_rank(c.type(2), c.rank(0) + 1);
+}
 
 // y[.., i, j] = x[.., i, j] where j - i >= k (upper) or j - i <= k (lower), else 0
 TensorExpr define_trilu(OpContext& c) {
@@ -205,13 +208,14 @@ TensorExpr define_trilu(OpContext& c) {
   Index k = 0;
   if (c.has(1)) {
     const Scalar read = single_element(x[1]);
-    k = c.is_known(1) ? Index(c.dims_value(1).at(0))
-                      : Index::value(Scalar::cast(ElementType::kI64, read));
+    k = c.is_known(1) && c.dims_value(1).size() == 1
+            ? Index(c.dims_value(1)[0])
+            : Index::value(Scalar::cast(ElementType::kI64, read));
   }
   const Axes axes = b.axes("i", x[0].shape());
   const Index offset = Index(axes[axes.size() - 1]) - Index(axes[axes.size() - 2]);
-  const Scalar kept = c.int_attribute("upper", 1) != 0 ? less_equal(k, offset)
-                                                       : less_equal(offset, k);
+  const Scalar kept =
+      c.int_attribute("upper", 1) != 0 ? less_equal(k, offset) : less_equal(offset, k);
   return b.finish({b.map("y", axes, select(kept, x[0].at(axes), Literal(0)))});
 }
 

@@ -30,7 +30,8 @@ TensorExpr define_gather(OpContext& c) {
   const auto first = axes.begin() + axis;
   std::vector<Index> at(axes.begin(), first);
   // One known position is a plain slice.
-  if (c.is_known(1) && x[1].rank() == 0 && c.dims_value(1).at(0).is_const())
+  const bool one = x[1].rank() == 0 && c.is_known(1) && c.dims_value(1).size() == 1;
+  if (one && c.dims_value(1)[0].is_const())
     at.push_back(known_position(c.dims_value(1)[0], extent));
   else
     at.push_back(wrapped_index(x[1].at(Axes(first, first + x[1].rank())), extent));

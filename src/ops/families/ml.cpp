@@ -18,8 +18,8 @@ TensorExpr define_binarizer(OpContext& c) {
   const Operand x = c.declare(b, {"x"})[0];
   const Axes axes = b.axes("i", x.shape());
   const Scalar threshold = Scalar::literal(x.type(), c.literal_attribute("threshold", 0));
-  return b.finish({b.map("y", axes, select(less(threshold, x.at(axes)),
-                                           Scalar::literal(x.type(), 1), Literal(0)))});
+  return b.finish({b.map(
+      "y", axes, select(less(threshold, x.at(axes)), Scalar::literal(x.type(), 1), Literal(0)))});
 }
 
 // y[o.., j] = x[o.., indices[j]]; a vector gives a matrix of one row
@@ -121,23 +121,24 @@ void register_ml(OperatorTable& table) {
              .inputs = "x, indices",
              .define = define_array_feature_extractor,
              .example = "ArrayFeatureExtractor(x: f32[2, 5], indices: i64[2] = [4, 0])"});
-  table.add({.name = "LabelEncoder",
-             .domain = "ai.onnx.ml",
-             .since = 2,
-             .doc = "Replaces each element by its value in a table, or by a default.",
-             .inputs = "x",
-             .attributes = "keys_strings: strings, keys_int64s: ints, keys_floats: floats, "
-                           "keys_tensor: tensor, values_strings: strings, values_int64s: ints, "
-                           "values_floats: floats, values_tensor: tensor, "
-                           "default_string: string, default_int64: int, default_float: float, "
-                           "default_tensor: tensor",
-             .opaque_reason = "a table of keys has no expression form",
-             .kernel = run_label_encoder,
-             .infer =
-                 [](OpContext& c) {
-                   return std::vector<TensorType>{{labels(c, "values").type(), c.shape(0)}};
-                 },
-             .example = "LabelEncoder(x: i64[3]) {keys_int64s = [1, 2], values_floats = [0.5, 2.0]}"});
+  table.add(
+      {.name = "LabelEncoder",
+       .domain = "ai.onnx.ml",
+       .since = 2,
+       .doc = "Replaces each element by its value in a table, or by a default.",
+       .inputs = "x",
+       .attributes = "keys_strings: strings, keys_int64s: ints, keys_floats: floats, "
+                     "keys_tensor: tensor, values_strings: strings, values_int64s: ints, "
+                     "values_floats: floats, values_tensor: tensor, "
+                     "default_string: string, default_int64: int, default_float: float, "
+                     "default_tensor: tensor",
+       .opaque_reason = "a table of keys has no expression form",
+       .kernel = run_label_encoder,
+       .infer =
+           [](OpContext& c) {
+             return std::vector<TensorType>{{labels(c, "values").type(), c.shape(0)}};
+           },
+       .example = "LabelEncoder(x: i64[3]) {keys_int64s = [1, 2], values_floats = [0.5, 2.0]}"});
 }
 
 }  // namespace hone

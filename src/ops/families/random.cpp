@@ -138,32 +138,33 @@ void register_random(OperatorTable& table) {
                                            "seed: float",
                              .kernel = run_normal,
                              .example = "RandomNormalLike(x: f32[2, 3]) {mean = 1.0}"}));
-  table.add(random_operator(
-      {.name = "Bernoulli",
-       .since = 15,
-       .doc = "Ones with the given probabilities, zeros else.",
-       .inputs = "x",
-       .attributes = "dtype: int, seed: float",
-       .kernel = run_bernoulli,
-       .infer =
-           [](OpContext& c) {
-             return std::vector<TensorType>{{c.type_attribute("dtype", c.type(0)), c.shape(0)}};
-           },
-       .example = "Bernoulli(x: f32[2, 3])"}));
-  table.add(random_operator(
-      {.name = "Multinomial",
-       .since = 7,
-       .doc = "Samples of classes by their unnormalised log-probabilities.",
-       .inputs = "x",
-       .attributes = "dtype: int = 6, sample_size: int = 1, seed: float",
-       .kernel = run_multinomial,
-       .infer =
-           [](OpContext& c) {
-             if (c.rank(0) != 2) throw_invalid("the input must be [batch, classes]");
-             return std::vector<TensorType>{{c.type_attribute("dtype", ElementType::kI32),
-                                             Shape{c.dim(0, 0), c.int_attribute("sample_size", 1)}}};
-           },
-       .example = "Multinomial(x: f32[2, 4]) {sample_size = 3}"}));
+  table.add(random_operator({.name = "Bernoulli",
+                             .since = 15,
+                             .doc = "Ones with the given probabilities, zeros else.",
+                             .inputs = "x",
+                             .attributes = "dtype: int, seed: float",
+                             .kernel = run_bernoulli,
+                             .infer =
+                                 [](OpContext& c) {
+                                   return std::vector<TensorType>{
+                                       {c.type_attribute("dtype", c.type(0)), c.shape(0)}};
+                                 },
+                             .example = "Bernoulli(x: f32[2, 3])"}));
+  table.add(random_operator({.name = "Multinomial",
+                             .since = 7,
+                             .doc = "Samples of classes by their unnormalised log-probabilities.",
+                             .inputs = "x",
+                             .attributes = "dtype: int = 6, sample_size: int = 1, seed: float",
+                             .kernel = run_multinomial,
+                             .infer =
+                                 [](OpContext& c) {
+                                   if (c.rank(0) != 2)
+                                     throw_invalid("the input must be [batch, classes]");
+                                   return std::vector<TensorType>{
+                                       {c.type_attribute("dtype", ElementType::kI32),
+                                        Shape{c.dim(0, 0), c.int_attribute("sample_size", 1)}}};
+                                 },
+                             .example = "Multinomial(x: f32[2, 4]) {sample_size = 3}"}));
 }
 
 }  // namespace hone

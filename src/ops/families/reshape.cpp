@@ -47,7 +47,9 @@ TensorExpr define_reshape(OpContext& c) {
   return reshape_to(c, resolve_shape(c.shape(0), *wanted, c.int_attribute("allowzero", 0) != 0));
 }
 
-std::vector<TensorType> infer_reshape(OpContext& c) { return type_of_rank(c.type(0), vector_length(c, 1)); }
+std::vector<TensorType> infer_reshape(OpContext& c) {
+  return type_of_rank(c.type(0), vector_length(c, 1));
+}
 
 TensorExpr define_flatten(OpContext& c) {
   require_class(c, 0, ElementClass::kComputable);
@@ -72,7 +74,8 @@ TensorExpr define_squeeze(OpContext& c) {
   } else {
     for (int axis = 0; axis < x.rank(); ++axis) {
       if (!x.dim(axis).is_const())
-        throw_unknown("whether dimension " + x.dim(axis).to_string() + " is 1 is known in a run only");
+        throw_unknown("whether dimension " + x.dim(axis).to_string() +
+                      " is 1 is known in a run only");
       removed[static_cast<size_t>(axis)] = x.dim(axis).is(1);
     }
   }

@@ -111,15 +111,17 @@ void register_scatter(OperatorTable& table) {
              .inputs = "x, indices, updates",
              .attributes = "axis: int = 0, reduction: string = \"none\"",
              .define = define_scatter_elements,
-             .example = "ScatterElements(x: f32[3, 3], indices: i64[2, 3] = [[1, 0, 2], [0, 2, 1]], "
-                        "updates: f32[2, 3]) {reduction = \"add\"}"});
-  table.add({.name = "Scatter",
-             .since = 9,
-             .doc = "The older name of ScatterElements.",
-             .inputs = "x, indices, updates",
-             .attributes = "axis: int = 0",
-             .define = define_scatter_elements,
-             .example = "Scatter(x: f32[3, 2], indices: i64[1, 2] = [[2, -3]], updates: f32[1, 2])"});
+             .example =
+                 "ScatterElements(x: f32[3, 3], indices: i64[2, 3] = [[1, 0, 2], [0, 2, 1]], "
+                 "updates: f32[2, 3]) {reduction = \"add\"}"});
+  table.add(
+      {.name = "Scatter",
+       .since = 9,
+       .doc = "The older name of ScatterElements.",
+       .inputs = "x, indices, updates",
+       .attributes = "axis: int = 0",
+       .define = define_scatter_elements,
+       .example = "Scatter(x: f32[3, 2], indices: i64[1, 2] = [[2, -3]], updates: f32[1, 2])"});
   table.add({.name = "ScatterND",
              .since = 11,
              .doc = "Writes slices at given positions of several leading axes.",

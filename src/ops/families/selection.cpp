@@ -12,12 +12,12 @@ std::vector<Buffer> run_non_zero(const OpContext&, std::span<const Buffer> input
   const Buffer& x = input(inputs, 0);
   std::vector<int64_t> hits;
   for (int64_t i = 0; i < x.count(); ++i) {
-    const bool zero = x.type() == ElementType::kString
-                          ? x.strings()[static_cast<size_t>(i)].empty()
-                          : x.as_double(i) == 0;
+    const bool zero = x.type() == ElementType::kString ? x.strings()[static_cast<size_t>(i)].empty()
+                                                       : x.as_double(i) == 0;
     if (!zero) hits.push_back(i);
   }
-  Buffer result = Buffer::allocate(ElementType::kI64, {x.rank(), static_cast<int64_t>(hits.size())});
+  Buffer result =
+      Buffer::allocate(ElementType::kI64, {x.rank(), static_cast<int64_t>(hits.size())});
   const auto to = result.as_mutable<int64_t>();
   for (size_t k = 0; k < hits.size(); ++k) {
     int64_t rest = hits[k];
@@ -166,8 +166,8 @@ std::vector<TensorType> infer_unique(OpContext& c) {
                          ? c.dim(0, c.axis(c.int_attribute("axis", 0), c.rank(0)))
                          : element_count(c.shape(0));
   const TensorType per_group = {ElementType::kI64, Shape{kUnknownDim}};
-  std::vector<TensorType> types = {{c.type(0), selected_shape(c)}, per_group,
-                                   {ElementType::kI64, Shape{slices}}, per_group};
+  std::vector<TensorType> types = {
+      {c.type(0), selected_shape(c)}, per_group, {ElementType::kI64, Shape{slices}}, per_group};
   if (types.size() > c.output_count()) types.resize(c.output_count());
   return types;
 }
@@ -187,18 +187,17 @@ void register_selection(OperatorTable& table) {
                        {ElementType::kI64, Shape{c.rank(0), kUnknownDim}}};
                  },
              .example = "NonZero(x: f32[2, 3])"});
-  table.add({.name = "Compress",
-             .since = 9,
-             .doc = "The slices along an axis (or elements) where a condition holds.",
-             .inputs = "x, condition",
-             .attributes = "axis: int",
-             .opaque_reason = "the number of results depends on the values",
-             .kernel = run_compress,
-             .infer =
-                 [](OpContext& c) {
-                   return std::vector<TensorType>{{c.type(0), selected_shape(c)}};
-                 },
-             .example = "Compress(x: f32[3, 2], condition: bool[3]) {axis = 0}"});
+  table.add(
+      {.name = "Compress",
+       .since = 9,
+       .doc = "The slices along an axis (or elements) where a condition holds.",
+       .inputs = "x, condition",
+       .attributes = "axis: int",
+       .opaque_reason = "the number of results depends on the values",
+       .kernel = run_compress,
+       .infer =
+           [](OpContext& c) { return std::vector<TensorType>{{c.type(0), selected_shape(c)}}; },
+       .example = "Compress(x: f32[3, 2], condition: bool[3]) {axis = 0}"});
   table.add({.name = "TopK",
              .doc = "The k largest or smallest elements along an axis, and their positions.",
              .inputs = "x, k?",

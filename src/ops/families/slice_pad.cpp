@@ -45,8 +45,8 @@ Cut cut_of(Builder& b, const Dim& extent, const Dim& start, const Dim& end, int6
     return {from, max(ceil_div(min(to, extent) - from, step), Dim(0))};
   }
   const bool at_end = start.is(-1) || (start.is_const() && start.value() >= kFar);
-  const Dim from = at_end ? extent - Dim(1)
-                          : min(max(position_of(b, start, extent), Dim(0)), extent - Dim(1));
+  const Dim from =
+      at_end ? extent - Dim(1) : min(max(position_of(b, start, extent), Dim(0)), extent - Dim(1));
   return {from, max(ceil_div(from - max(to, Dim(-1)), -step), Dim(0))};
 }
 

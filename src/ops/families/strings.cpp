@@ -180,19 +180,18 @@ std::function<std::vector<TensorType>(OpContext&)> same_shape(ElementType type) 
 }  // namespace
 
 void register_strings(OperatorTable& table) {
-  table.add(text_operator(
-      {.name = "StringConcat",
-       .since = 20,
-       .doc = "Joins strings element by element.",
-       .inputs = "x, y",
-       .outputs = "z",
-       .kernel = run_concat,
-       .infer =
-           [](OpContext& c) {
-             return std::vector<TensorType>{
-                 {ElementType::kString, broadcast({&c.shape(0), &c.shape(1)})}};
-           },
-       .example = "StringConcat(x: string[2], y: string[2])"}));
+  table.add(text_operator({.name = "StringConcat",
+                           .since = 20,
+                           .doc = "Joins strings element by element.",
+                           .inputs = "x, y",
+                           .outputs = "z",
+                           .kernel = run_concat,
+                           .infer =
+                               [](OpContext& c) {
+                                 return std::vector<TensorType>{
+                                     {ElementType::kString, broadcast({&c.shape(0), &c.shape(1)})}};
+                               },
+                           .example = "StringConcat(x: string[2], y: string[2])"}));
   table.add(text_operator(
       {.name = "StringSplit",
        .since = 20,
@@ -227,8 +226,9 @@ void register_strings(OperatorTable& table) {
        .kernel = run_normalizer,
        .infer =
            [](OpContext& c) {
-             return std::vector<TensorType>{
-                 {ElementType::kString, c.rank(0) == 2 ? Shape{1, kUnknownDim} : Shape{kUnknownDim}}};
+             return std::vector<TensorType>{{ElementType::kString, c.rank(0) == 2
+                                                                       ? Shape{1, kUnknownDim}
+                                                                       : Shape{kUnknownDim}}};
            },
        .example = "StringNormalizer(x: string[3]) {case_change_action = \"UPPER\"}"}));
 }

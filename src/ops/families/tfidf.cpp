@@ -38,12 +38,9 @@ struct Settings {
 };
 
 Settings settings_of(const OpContext& c) {
-  Settings s{c.int_attribute("min_gram_length", 1),
-             c.int_attribute("max_gram_length", 1),
-             c.int_attribute("max_skip_count", 0),
-             c.string_attribute("mode", ""),
-             c.ints_attribute("ngram_counts", {}),
-             c.ints_attribute("ngram_indexes", {}),
+  Settings s{c.int_attribute("min_gram_length", 1), c.int_attribute("max_gram_length", 1),
+             c.int_attribute("max_skip_count", 0),  c.string_attribute("mode", ""),
+             c.ints_attribute("ngram_counts", {}),  c.ints_attribute("ngram_indexes", {}),
              c.floats_attribute("weights", {})};
   if (s.mode != "TF" && s.mode != "IDF" && s.mode != "TFIDF")
     throw_invalid("unknown mode \"" + s.mode + "\"", "TF, IDF or TFIDF");
