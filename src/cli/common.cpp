@@ -124,7 +124,8 @@ volatile std::sig_atomic_t interrupt_count = 0;
 
 void on_interrupt(int) {
   // The second one does not wait for the work to notice.
-  if (++interrupt_count > 1) ::_exit(kInterrupted);
+  interrupt_count = interrupt_count + 1;
+  if (interrupt_count > 1) ::_exit(kInterrupted);
 }
 
 }  // namespace

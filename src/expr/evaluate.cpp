@@ -142,7 +142,8 @@ struct Program::Impl {
     if (tensor < expr.operand_count) return operands[static_cast<size_t>(tensor)];
     const ElementType storage =
         storage_type(expr.tensors[static_cast<size_t>(tensor)].type, options.domain);
-    return buffer.type() == storage ? buffer : convert(buffer, storage);
+    // A cast has already decided between saturation and infinity; storing must not saturate again.
+    return buffer.type() == storage ? buffer : convert(buffer, storage, false);
   }
 };
 

@@ -39,13 +39,30 @@ class Expander {
     }
   }
 
+  // What all bodies agree on: one for a function, two for If.
+  static TensorType common_type(const std::vector<const Graph*>& bodies, size_t output) {
+    TensorType common;
+    for (const Graph* body : bodies) {
+      if (output >= body->outputs().size() || !body->outputs()[output].valid()) return {};
+      const TensorType& type = body->value(body->outputs()[output]).type;
+      if (body == bodies.front()) {
+        common = type;
+        continue;
+      }
+      if (type.element != common.element) return {};
+      // Differing extents have no name here; the rank alone would need one for each.
+      if (type.shape != common.shape) common.shape.reset();
+    }
+    return common;
+  }
+
   // True when an output's type became known.
-  static bool take_types(Graph& graph, const Node& node, const Graph& body) {
+  static bool take_types(Graph& graph, const Node& node, const std::vector<const Graph*>& bodies) {
     bool changed = false;
-    for (size_t i = 0; i < node.outputs.size() && i < body.outputs().size(); ++i) {
-      if (!node.outputs[i].valid() || !body.outputs()[i].valid()) continue;
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!node.outputs[i].valid()) continue;
       Value& value = graph.value(node.outputs[i]);
-      const TensorType& type = body.value(body.outputs()[i]).type;
+      const TensorType type = common_type(bodies, i);
       const bool news = type.element != ElementType::kInvalid &&
                         (value.type.element == ElementType::kInvalid ||
                          (!value.type.shape && type.shape));
@@ -56,7 +73,7 @@ class Expander {
   }
 
   bool finish_subgraphs(Graph& graph, Node& node, int depth, Errors& errors) {
-    bool changed = false;
+    std::vector<const Graph*> branches;
     const auto finish = [&](std::shared_ptr<const Graph>& body) {
       if (!body || depth >= kMaxDepth) return;
       auto copy = std::make_shared<Graph>(*body);
@@ -69,7 +86,7 @@ class Expander {
         error.where = node.label() + ", " + error.where;
         errors.push_back(std::move(error));
       }
-      if (node.op == "If" && node.domain.empty()) changed |= take_types(graph, node, *copy);
+      branches.push_back(copy.get());
       body = std::move(copy);
     };
     for (auto& [name, attribute] : node.attributes) {
@@ -77,7 +94,8 @@ class Expander {
       if (auto* all = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute))
         for (auto& body : *all) finish(body);
     }
-    return changed;
+    const bool is_if = node.op == "If" && node.domain.empty() && branches.size() == 2;
+    return is_if && take_types(graph, node, branches);
   }
 
   // Does the table lack a meaning, rather than the graph a shape or value?
@@ -104,7 +122,7 @@ class Expander {
       Graph body = convert_function(function, graph, node, defaults, inner);
       if (!inner.errors.empty()) return false;
       if (!run(body, depth + 1).empty()) return false;
-      take_types(graph, node, body);
+      take_types(graph, node, {&body});
       node.expansion = std::make_shared<const Graph>(std::move(body));
       return true;
     } catch (const Failure&) {
@@ -148,7 +166,9 @@ class Expander {
       const bool known = input.valid() && graph.value(input).type.element != ElementType::kInvalid;
       types.push_back(known ? type_proto_of(graph.value(input).type) : onnx::TypeProto{});
     }
-    const onnx::FunctionBodyBuildContextImpl context(encoder.node(graph, plain), types);
+    // The context points into the node's attributes: the node must outlive it.
+    const onnx::NodeProto proto = encoder.node(graph, plain);
+    const onnx::FunctionBodyBuildContextImpl context(proto, types);
     return schema.BuildContextDependentFunction(context, function, node.opset);
   }
 

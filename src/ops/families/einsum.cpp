@@ -113,8 +113,8 @@ class Labels {
       }
       const auto at = axes_.find(label);
       if (at == axes_.end() || std::find(result.begin(), result.end(), at->second) != result.end())
-        throw_invalid(std::string("the output's label '") + label +
-                      "' is in no input, or occurs twice");
+        throw_invalid("the output's label " + std::string(1, label) +
+                      " is in no input, or occurs twice");
       result.push_back(at->second);
     }
     return result;
