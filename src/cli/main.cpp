@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "cli/common.h"
@@ -32,6 +33,14 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const std::string first = argc > 1 ? argv[1] : "-";
+    const bool known = std::any_of(commands.begin(), commands.end(), [&](const auto& entry) {
+      return entry.first->get_name() == first;
+    });
+    if (!first.starts_with("-") && !known) {
+      fmt::print(stderr, "hone: there is no command '{}' (`hone --help` lists them)\n", first);
+      return kUsage;
+    }
     return app.exit(error) == 0 ? kOk : kUsage;
   }
   catch_interrupts();

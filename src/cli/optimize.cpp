@@ -21,6 +21,7 @@ struct Options {
   size_t fold_limit = FoldOptions{}.max_bytes;
   bool external_data = false;
   bool check = false;
+  bool check_text = false;
 };
 
 std::map<std::string, size_t> count_operators(const Graph& graph) {
@@ -90,6 +91,16 @@ int check_result(const Options& options, const OperatorTable& table, const Model
   return kDifferent;
 }
 
+// The text form must read back to the same model.
+int check_text(const OperatorTable& table, const Model& model) {
+  const ModelText text = to_text(model);
+  const Results<Model> parsed = parse_model(text.text, text.blobs, table);
+  if (!parsed) return report(parsed.error());
+  if (equal(parsed->graph, model.graph)) return kOk;
+  fmt::print(stderr, "hone: the text form does not read back to the same model\n");
+  return kDifferent;
+}
+
 int run(const Options& options) {
   Results<OperatorTable> table = load_operators(options.model);
   if (!table) return report(table.error());
@@ -107,6 +118,8 @@ int run(const Options& options) {
     fmt::print("\nnothing to clean: the model has the same operators as before\n");
   if (options.check)
     if (const int code = check_result(options, *table, *model); code != kOk) return code;
+  if (options.check_text)
+    if (const int code = check_text(*table, *model); code != kOk) return code;
   if (!options.dump.empty()) {
     const Result<void> dumped = write_file(options.dump, to_text(*model).text);
     if (!dumped) return report(dumped.error());
@@ -142,6 +155,8 @@ Command add_optimize(CLI::App& app) {
   app.add_flag("--external-data", options->external_data, "Keep weights in a file beside the model");
   app.add_flag("--check", options->check,
                "Compare with the original in float64 on random and boundary inputs first");
+  app.add_flag("--check-text", options->check_text,
+               "Print the result as text, parse that, and compare");
   app.add_option("--dump", options->dump, "Also write the result as text")->type_name("FILE");
   return [options] { return run(*options); };
 }

@@ -97,6 +97,12 @@ int run(const Options& options) {
   const Graph& graph = model->graph;
   const Result<std::vector<Buffer>> inputs = gather_inputs(options, graph);
   if (!inputs) return report(inputs.error());
+  // Before the work: its results must not be lost for want of a folder.
+  if (!options.output_dir.empty()) {
+    std::error_code code;
+    std::filesystem::create_directories(options.output_dir, code);
+    if (code) return report(Error{ErrorKind::kSystem, options.output_dir, code.message(), {}});
+  }
   Progress progress(progress_line());
   InterpretOptions interpret_options;
   interpret_options.cancelled = interrupted;
@@ -110,11 +116,6 @@ int run(const Options& options) {
   if (!outputs) return report(outputs.error());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   fmt::print("{}: reference engine, {:.3f} s\n", options.path, took.count());
-  if (!options.output_dir.empty()) {
-    std::error_code code;
-    std::filesystem::create_directories(options.output_dir, code);
-    if (code) return report(Error{ErrorKind::kSystem, options.output_dir, code.message(), {}});
-  }
   for (size_t i = 0; i < outputs->size(); ++i) {
     const std::string& name = graph.value(graph.outputs()[i]).name;
     summarize(name, (*outputs)[i]);

@@ -153,32 +153,37 @@ std::optional<std::vector<int64_t>> dims_for(const Value& value, const InputOpti
   return dims;
 }
 
+Result<Buffer> make_input(const Graph& graph, ValueId id, const InputOptions& options) {
+  const Value& value = graph.value(id);
+  if (!value.constant.empty_handle()) return Buffer();
+  const std::string where = "input " + value.name;
+  const ElementType type = value.type.element;
+  if (!is_float(type) && !is_integer(type) && type != ElementType::kBool)
+    return fail(ErrorKind::kUnsupported, where, "has no type that random values can be drawn for",
+                "give it by --input");
+  try {
+    const auto dims = dims_for(value, options);
+    if (!dims)
+      return fail(ErrorKind::kInvalid, where, "has an unknown shape", "give it by --shape");
+    return fill(graph, id, *dims, options);
+  } catch (Failure& failure) {
+    failure.error.where = where;
+    return std::unexpected(std::move(failure.error));
+  }
+}
+
 }  // namespace
 
-Result<std::vector<Buffer>> make_inputs(const Graph& graph, const InputOptions& options) try {
+Result<std::vector<Buffer>> make_inputs(const Graph& graph, const InputOptions& options) {
   if (std::optional<Error> unknown = find_unknown_name(graph, options))
     return std::unexpected(*std::move(unknown));
   std::vector<Buffer> inputs;
   for (const ValueId id : graph.inputs()) {
-    const Value& value = graph.value(id);
-    if (!value.constant.empty_handle()) {
-      inputs.emplace_back();
-      continue;
-    }
-    const ElementType type = value.type.element;
-    const bool number = is_float(type) || is_integer(type) || type == ElementType::kBool;
-    if (!number)
-      return fail(ErrorKind::kUnsupported, "input " + value.name,
-                  "has no type that random values can be drawn for", "give it by --input");
-    const auto dims = dims_for(value, options);
-    if (!dims)
-      return fail(ErrorKind::kInvalid, "input " + value.name, "has an unknown shape",
-                  "give it by --shape");
-    inputs.push_back(fill(graph, id, *dims, options));
+    Result<Buffer> input = make_input(graph, id, options);
+    if (!input) return std::unexpected(std::move(input.error()));
+    inputs.push_back(*std::move(input));
   }
   return inputs;
-} catch (Failure& failure) {
-  return std::unexpected(std::move(failure.error));
 }
 
 }  // namespace hone

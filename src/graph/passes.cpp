@@ -78,7 +78,8 @@ size_t merge_nodes(Graph& graph) {
       continue;
     }
     if (any_pinned(node, pinned)) continue;
-    const Node& kept = graph.node(twin->second);
+    Node& kept = graph.node(twin->second);
+    kept.origin.insert(kept.origin.end(), node.origin.begin(), node.origin.end());
     for (size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i].valid()) graph.replace_uses(node.outputs[i], kept.outputs[i]);
     dead[id.index()] = true;
@@ -203,21 +204,52 @@ double steps_of(const Node& node) {
   return steps;
 }
 
+// Small integers that follow from shapes alone: the node's inputs need not be constant.
+std::optional<std::vector<Buffer>> known_contents(const Graph& graph, const Node& node) {
+  std::vector<Buffer> contents;
+  bool any = false;
+  for (const ValueId output : node.outputs) {
+    contents.emplace_back();
+    if (!output.valid()) continue;
+    const Value& value = graph.value(output);
+    if (!value.dims || !value.type.is_const()) return std::nullopt;
+    const auto numbers = to_ints(*value.dims);
+    if (!numbers) return std::nullopt;
+    const Buffer wide = Buffer::of_ints(*numbers).reshaped(*to_ints(*value.type.shape));
+    contents.back() = convert(wide, value.type.element);
+    // Dimensions do not wrap around as narrow integers do.
+    for (int64_t i = 0; i < wide.count(); ++i)
+      if (contents.back().as_int(i) != wide.as_int(i)) return std::nullopt;
+    any = true;
+  }
+  return any ? std::optional(std::move(contents)) : std::nullopt;
+}
+
+// What the node gives, if that can be found now and is worth keeping.
+std::optional<std::vector<Buffer>> contents_of(const Graph& graph, const Node& node,
+                                               const FoldOptions& options) {
+  if (!may_fold(node, options)) return std::nullopt;
+  if (auto contents = known_contents(graph, node)) return contents;
+  const std::optional<size_t> read = constant_bytes(graph, node);
+  if (!read || surely_too_large(graph, node, *read, options)) return std::nullopt;
+  if (steps_of(node) > options.max_steps) return std::nullopt;
+  std::vector<Buffer> operands;
+  for (const ValueId input : node.inputs)
+    operands.push_back(input.valid() ? graph.value(input).constant.aligned() : Buffer());
+  Result<std::vector<Buffer>> outputs = interpret_node(graph, node, operands, {});
+  // A node that cannot be run stays; whoever runs the model will say why.
+  if (!outputs || outputs->size() < node.outputs.size()) return std::nullopt;
+  if (!fits(*outputs, node, *read, options)) return std::nullopt;
+  return *std::move(outputs);
+}
+
 size_t fold(Graph& graph, const FoldOptions& options) {
   std::vector<bool> dead(graph.node_slots(), false);
   size_t folded = 0;
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const std::optional<size_t> read = constant_bytes(graph, node);
-    if (!read || !may_fold(node, options) || surely_too_large(graph, node, *read, options)) continue;
-    if (steps_of(node) > options.max_steps) continue;
-    std::vector<Buffer> operands;
-    for (const ValueId input : node.inputs)
-      operands.push_back(input.valid() ? graph.value(input).constant.aligned() : Buffer());
-    const Result<std::vector<Buffer>> outputs = interpret_node(graph, node, operands, {});
-    // A node that cannot be run stays; whoever runs the model will say why.
-    if (!outputs || outputs->size() < node.outputs.size()) continue;
-    if (!fits(*outputs, node, *read, options)) continue;
+    const std::optional<std::vector<Buffer>> outputs = contents_of(graph, node, options);
+    if (!outputs) continue;
     for (size_t i = 0; i < node.outputs.size(); ++i)
       if (node.outputs[i].valid()) graph.make_constant(node.outputs[i], (*outputs)[i]);
     dead[id.index()] = true;

@@ -22,6 +22,16 @@ std::string float_text(T value) {
 
 std::string value_name(const std::string& name) { return "%" + name_text(name); }
 
+// A text of several lines inside a line that starts with `indent`; without its last line break.
+std::string indented(const std::string& text, const std::string& indent) {
+  std::string result;
+  for (const char c : text.substr(0, text.find_last_not_of('\n') + 1)) {
+    result += c;
+    if (c == '\n') result += indent;
+  }
+  return result;
+}
+
 std::string type_text(const Value& value) {
   if (!value.opaque_type.empty()) return "opaque " + string_text(value.opaque_type);
   if (value.type.element == ElementType::kInvalid) return "?";
@@ -183,7 +193,7 @@ class Printer {
     }
     out += " = ";
     if (node.inline_expr) {
-      out += "inline " + to_text(*node.inline_expr) + " ";
+      out += "inline " + indented(to_text(*node.inline_expr), indent) + " ";
     } else {
       if (!node.domain.empty()) out += string_text(node.domain) + "::";
       out += name_text(node.op);

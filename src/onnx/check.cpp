@@ -1,5 +1,7 @@
 #include "onnx/check.h"
 
+#include <array>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -139,6 +141,35 @@ class InlinedSize {
   std::map<std::string, double> sizes_;
 };
 
+// Writes the defaults of a function's attributes into its calls: the library's inliner forgets them.
+class StatedDefaults {
+ public:
+  explicit StatedDefaults(const onnx::ModelProto& model) {
+    for (const auto& function : model.functions())
+      functions_[{function.domain(), function.name(), function.overload()}] = function;
+  }
+  void add_to(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) const {
+    for (auto& node : nodes) {
+      const auto callee = functions_.find({node.domain(), node.op_type(), node.overload()});
+      if (callee != functions_.end())
+        for (const auto& value : callee->second.attribute_proto()) add_default(value, node);
+      for (auto& attribute : *node.mutable_attribute()) {
+        if (attribute.has_g()) add_to(*attribute.mutable_g()->mutable_node());
+        for (auto& graph : *attribute.mutable_graphs()) add_to(*graph.mutable_node());
+      }
+    }
+  }
+
+ private:
+  static void add_default(const onnx::AttributeProto& value, onnx::NodeProto& call) {
+    for (const auto& given : call.attribute())
+      if (given.name() == value.name()) return;
+    *call.add_attribute() = value;
+  }
+  // Copies: the functions themselves change.
+  std::map<std::array<std::string, 3>, onnx::FunctionProto> functions_;
+};
+
 }  // namespace
 
 void for_each_tensor(onnx::ModelProto& model, const TensorVisit& visit) {
@@ -220,6 +251,12 @@ Errors inline_functions(onnx::ModelProto& model) {
                       "inlining the model's functions gives more than 4 million nodes", {}});
     return errors;
   }
+  const StatedDefaults defaults(model);
+  defaults.add_to(*model.mutable_graph()->mutable_node());
+  for (auto& function : *model.mutable_functions()) defaults.add_to(*function.mutable_node());
+  const StatedDefaults defaults(model);
+  defaults.add_to(*model.mutable_graph()->mutable_node());
+  for (auto& function : *model.mutable_functions()) defaults.add_to(*function.mutable_node());
   guarded(errors, "functions", [&] { onnx::inliner::InlineLocalFunctions(model, false); });
   return errors;
 }

@@ -11,12 +11,6 @@
 namespace hone {
 namespace {
 
-std::map<std::string, std::string> metadata_of(const auto& entries) {
-  std::map<std::string, std::string> result;
-  for (const auto& entry : entries) result[entry.key()] = entry.value();
-  return result;
-}
-
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 }  // namespace
@@ -95,32 +89,6 @@ void Scope::note_declared_type(ValueId id, const onnx::TypeProto& type) {
   if (denoted) graph_.value(id).metadata[kDeclaredTypeNote] = type.SerializeAsString();
 }
 
-void Scope::add_initializers(const onnx::GraphProto& proto) {
-  for (const auto& tensor : proto.initializer()) {
-    const std::string where = "initializer '" + tensor.name() + "'";
-    try {
-      if (tensor.name().empty()) throw_invalid("has no name");
-      const auto taken = graph_.find_value(tensor.name());
-      if (taken && graph_.value(*taken).kind != Value::Kind::kInput) throw_invalid("is given twice");
-      Buffer data = context_.reader.read(tensor);
-      if (taken) {
-        if (!graph_.value(*taken).constant.empty_handle()) throw_invalid("is given twice");
-        graph_.value(*taken).constant = std::move(data);
-        continue;
-      }
-      const ValueId id = graph_.add_constant(tensor.name(), std::move(data));
-      graph_.value(id).doc = tensor.doc_string();
-      graph_.value(id).metadata = metadata_of(tensor.metadata_props());
-    } catch (const Failure& failure) {
-      report(failure, where);
-    }
-  }
-  for (const auto& sparse : proto.sparse_initializer())
-    context_.errors.push_back({ErrorKind::kUnsupported,
-                               "initializer '" + sparse.values().name() + "'", "is sparse",
-                               "make it a dense tensor"});
-}
-
 std::optional<ValueId> Scope::find(const std::string& name) {
   if (const auto id = graph_.find_value(name)) return id;
   if (parent_ == nullptr) return std::nullopt;
@@ -132,37 +100,6 @@ std::optional<ValueId> Scope::find(const std::string& name) {
   const ValueId id = graph_.add_outer(name, parent_->graph_.value(*outer).type);
   graph_.value(id).opaque_type = parent_->graph_.value(*outer).opaque_type;
   return id;
-}
-
-// A constant of the graph instead of a Constant node, where the value is a plain tensor.
-bool Scope::take_constant(const onnx::NodeProto& proto, const Node& node) {
-  if (node.op != "Constant" || !node.domain.empty() || proto.output_size() != 1 ||
-      node.attributes.size() != 1)
-    return false;
-  const auto& [name, attribute] = *node.attributes.begin();
-  Buffer data;
-  if (const auto* tensor = std::get_if<Buffer>(&attribute)) {
-    data = *tensor;
-  } else if (const auto* f = std::get_if<float>(&attribute)) {
-    data = Buffer::of<float>(ElementType::kF32, {}, std::span(f, 1));
-  } else if (const auto* fs = std::get_if<std::vector<float>>(&attribute)) {
-    data = Buffer::of<float>(ElementType::kF32, {static_cast<int64_t>(fs->size())}, *fs);
-  } else if (const auto* i = std::get_if<int64_t>(&attribute)) {
-    data = Buffer::scalar_int(*i);
-  } else if (const auto* is = std::get_if<std::vector<int64_t>>(&attribute)) {
-    data = Buffer::of_ints(*is);
-  } else if (const auto* s = std::get_if<std::string>(&attribute)) {
-    data = Buffer::of_strings({}, {*s});
-  } else if (const auto* ss = std::get_if<std::vector<std::string>>(&attribute)) {
-    data = Buffer::of_strings({static_cast<int64_t>(ss->size())}, *ss);
-  } else {
-    return false;
-  }
-  const ValueId id = graph_.add_constant(proto.output(0), std::move(data));
-  graph_.value(id).doc = node.doc;
-  graph_.value(id).metadata = node.metadata;
-  if (context_.ir_version < 4) graph_.value(id).metadata[kConstantNodeNote] = node.name;
-  return true;
 }
 
 void Scope::add_node(const onnx::NodeProto& proto) {
@@ -306,7 +243,9 @@ Graph convert_function(const onnx::FunctionProto& function, const Graph& around,
              "the caller has compared the signatures");
   Attributes bindings = call.attributes;
   bindings.insert(defaults.begin(), defaults.end());
-  Scope scope(context, opsets_of(function.opset_import()), nullptr);
+  Opsets opsets = opsets_of(function.opset_import());
+  opsets.insert(context.opsets.begin(), context.opsets.end());
+  Scope scope(context, opsets, nullptr);
   scope.bind(std::move(bindings));
   return scope.convert(function, around, call);
 }

@@ -20,6 +20,7 @@ struct ConvertContext {
   const OperatorTable& table;
   TensorReader& reader;
   int64_t ir_version = 0;
+  Opsets opsets;  // of the model; functions may have others
   Errors errors;
 };
 

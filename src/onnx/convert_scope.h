@@ -1,6 +1,7 @@
-// One graph while it is converted, inside the graphs around it. Part of convert.cpp.
+// One graph while it is converted, inside the graphs around it. Part of convert*.cpp.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -9,6 +10,12 @@
 #include "onnx/convert.h"
 
 namespace hone {
+
+[[nodiscard]] std::map<std::string, std::string> metadata_of(const auto& entries) {
+  std::map<std::string, std::string> result;
+  for (const auto& entry : entries) result[entry.key()] = entry.value();
+  return result;
+}
 
 class Scope {
  public:

@@ -111,14 +111,23 @@ class Expander {
   bool expand(Graph& graph, Node& node, int depth) {
     if (node.inline_expr || !lacks_meaning(graph, node)) return false;
     try {
-      onnx::FunctionProto function;
+      // Tensors of the model's functions are references, those of ONNX's are data.
+      const onnx::FunctionProto* local = find_local(node);
+      TensorReader& reader = local != nullptr ? context_.reader : literals_;
+      ConvertContext inner{context_.table, reader, context_.ir_version, context_.opsets, {}};
       Attributes defaults;
-      if (!find_function(graph, node, function, defaults)) return false;
+      onnx::FunctionProto function;
+      if (local != nullptr) {
+        function = *local;
+        for (const auto& proto : function.attribute_proto())
+          defaults.emplace(proto.name(), convert_attribute(proto, inner));
+      } else if (!find_in_schema(graph, node, function, defaults, inner)) {
+        return false;
+      }
       if (static_cast<size_t>(function.input_size()) < node.inputs.size() ||
           static_cast<size_t>(function.output_size()) < node.outputs.size())
         return false;
       // A body that does not convert is no reason to refuse the model.
-      ConvertContext inner{context_.table, context_.reader, context_.ir_version, {}};
       Graph body = convert_function(function, graph, node, defaults, inner);
       if (!inner.errors.empty()) return false;
       if (!run(body, depth + 1).empty()) return false;
@@ -132,21 +141,19 @@ class Expander {
     }
   }
 
-  bool find_function(const Graph& graph, const Node& node, onnx::FunctionProto& function,
-                     Attributes& defaults) {
-    const auto local = functions_.find(node.domain + ":" + node.op + ":" + node.overload);
-    if (local != functions_.end()) {
-      function = *local->second;
-      for (const auto& proto : function.attribute_proto())
-        defaults.emplace(proto.name(), convert_attribute(proto, context_));
-      return true;
-    }
+  const onnx::FunctionProto* find_local(const Node& node) const {
+    const auto at = functions_.find(node.domain + ":" + node.op + ":" + node.overload);
+    return at == functions_.end() ? nullptr : at->second;
+  }
+
+  static bool find_in_schema(const Graph& graph, const Node& node, onnx::FunctionProto& function,
+                             Attributes& defaults, ConvertContext& inner) {
     const onnx::OpSchema* schema =
         onnx::OpSchemaRegistry::Schema(node.op, node.opset, node.domain);
     if (schema == nullptr) return false;
     for (const auto& [name, attribute] : schema->attributes())
       if (attribute.default_value.has_type())
-        defaults.emplace(name, convert_attribute(attribute.default_value, context_));
+        defaults.emplace(name, convert_attribute(attribute.default_value, inner));
     if (const onnx::FunctionProto* body = schema->GetFunction(node.opset, true)) {
       function = *body;
       return true;
@@ -156,24 +163,26 @@ class Expander {
 
   static bool build(const Graph& graph, const Node& node, const onnx::OpSchema& schema,
                     onnx::FunctionProto& function) {
-    const Encoder encoder([](const Buffer&, onnx::TensorProto&) {}, onnx::Version::IR_VERSION);
-    Node plain = node;
-    std::erase_if(plain.attributes, [](const auto& item) {
-      return std::holds_alternative<std::shared_ptr<const Graph>>(item.second);
-    });
+    const Encoder encoder(
+        [](const Buffer& buffer, onnx::TensorProto& out) {
+          if (bits_of(buffer.type()) < 8) return out.set_raw_data(pack(buffer));
+          out.set_raw_data(buffer.data(), buffer.byte_size());
+        },
+        onnx::Version::IR_VERSION);
     std::vector<onnx::TypeProto> types;
     for (const ValueId input : node.inputs) {
       const bool known = input.valid() && graph.value(input).type.element != ElementType::kInvalid;
       types.push_back(known ? type_proto_of(graph.value(input).type) : onnx::TypeProto{});
     }
     // The context points into the node's attributes: the node must outlive it.
-    const onnx::NodeProto proto = encoder.node(graph, plain);
+    const onnx::NodeProto proto = encoder.node(graph, node);
     const onnx::FunctionBodyBuildContextImpl context(proto, types);
     return schema.BuildContextDependentFunction(context, function, node.opset);
   }
 
   const LocalFunctions& functions_;
   ConvertContext& context_;
+  TensorReader literals_ = TensorReader::of_literals();
 };
 
 }  // namespace

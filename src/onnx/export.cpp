@@ -1,5 +1,7 @@
 #include "onnx/export.h"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <filesystem>
 
 #include "onnx/check.h"
@@ -147,6 +149,7 @@ void export_or_throw(const Model& model, const std::string& path, const ExportOp
 
 Result<void> export_onnx(const Model& model, const std::string& path,
                          const ExportOptions& options) {
+  const google::protobuf::LogSilencer silent;  // libraries do not print
   try {
     export_or_throw(model, path, options);
     return {};

@@ -1,5 +1,7 @@
 #include "onnx/import.h"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <filesystem>
 
 #include "onnx/check.h"
@@ -67,8 +69,8 @@ Results<Model> import_source(const Source& source, const OperatorTable& table,
 
   TensorReader reader(source.bytes, source.owner, ExternalFiles(source.directory, source.path),
                       options.allow_missing_data);
-  ConvertContext context{table, reader, proto.ir_version(), {}};
   Model model = model_without_graph(proto);
+  ConvertContext context{table, reader, proto.ir_version(), model.opsets, {}};
   model.graph = convert_graph(proto.graph(), model.opsets, context);
   if (!context.errors.empty()) return std::unexpected(std::move(context.errors));
   proto.clear_graph();
@@ -83,6 +85,7 @@ Results<Model> import_source(const Source& source, const OperatorTable& table,
 
 Results<Model> import_guarded(const Source& source, const OperatorTable& table,
                               const ImportOptions& options) {
+  const google::protobuf::LogSilencer silent;  // libraries do not print
   try {
     Results<Model> model = import_source(source, table, options);
     if (model) return model;

@@ -5,6 +5,7 @@
 
 #include "onnx/tensor_file.h"
 #include "ops/onnx_types.h"
+#include "support/check.h"
 #include "support/file.h"
 
 namespace hone {
@@ -144,6 +145,16 @@ Buffer TensorReader::from_raw(ElementType type, std::vector<int64_t> dims, ByteS
   return buffer;
 }
 
+ByteSpan TensorReader::raw_data_of(const onnx::TensorProto& tensor) const {
+  if (!has_references_ || tensor.raw_data().empty()) return bytes_of(tensor.raw_data());
+  const auto reference = decode_reference(tensor.raw_data());
+  HONE_CHECK(reference && reference->offset <= file_.size() &&
+                 reference->length <= file_.size() - reference->offset,
+             "all data of a skeleton are references into its file");
+  return file_.subspan(static_cast<size_t>(reference->offset),
+                       static_cast<size_t>(reference->length));
+}
+
 Buffer TensorReader::read_unnamed(const onnx::TensorProto& tensor) {
   const auto type = element_type_of_onnx(tensor.data_type());
   if (!type || *type == ElementType::kInvalid)
@@ -165,15 +176,11 @@ Buffer TensorReader::read_unnamed(const onnx::TensorProto& tensor) {
     auto part = external_.find(tensor, file_bytes(*type, count));
     return from_raw(*type, std::move(dims), part.bytes, part.owner);
   }
-  const auto reference = decode_reference(tensor.raw_data());
-  const bool has_raw = reference ? reference->length > 0 : !tensor.raw_data().empty();
-  if (has_raw && has_typed_data(tensor)) throw_invalid("has data in two fields");
-  if (has_raw && reference)
-    return from_raw(*type, std::move(dims),
-                    file_.subspan(static_cast<size_t>(reference->offset),
-                                  static_cast<size_t>(reference->length)),
-                    owner_);
-  if (has_raw) return from_raw(*type, std::move(dims), bytes_of(tensor.raw_data()), nullptr);
+  const ByteSpan raw = raw_data_of(tensor);
+  if (!raw.empty()) {
+    if (has_typed_data(tensor)) throw_invalid("has data in two fields");
+    return from_raw(*type, std::move(dims), raw, has_references_ ? owner_ : nullptr);
+  }
   if (count == 0 || (allow_missing_ && !has_typed_data(tensor)))
     return Buffer::allocate(*type, std::move(dims));
   Buffer buffer = from_typed_field(*type, std::move(dims), tensor);

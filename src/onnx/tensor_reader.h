@@ -23,12 +23,20 @@ class TensorReader {
         external_(std::move(external)),
         allow_missing_(allow_missing) {}
 
+  // For tensors that hold their data: of the onnx library's own making, or alone in a file.
+  static TensorReader of_literals() {
+    TensorReader reader({}, nullptr, ExternalFiles({}), false);
+    reader.has_references_ = false;
+    return reader;
+  }
+
   // Throws a Failure that names the tensor.
   Buffer read(const onnx::TensorProto& tensor);
   [[nodiscard]] ByteSpan file() const { return file_; }
 
  private:
   Buffer read_unnamed(const onnx::TensorProto& tensor);
+  [[nodiscard]] ByteSpan raw_data_of(const onnx::TensorProto& tensor) const;
   Buffer from_raw(ElementType type, std::vector<int64_t> dims, ByteSpan raw,
                   const std::shared_ptr<const void>& owner) const;
 
@@ -36,6 +44,7 @@ class TensorReader {
   std::shared_ptr<const void> owner_;
   ExternalFiles external_;
   bool allow_missing_;
+  bool has_references_ = true;
 };
 
 // Bytes of `count` elements in a file: sub-byte types are packed, lowest bits first.

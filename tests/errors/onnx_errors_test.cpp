@@ -206,7 +206,7 @@ TEST_F(ExternalData, IsReadInsideTheFolder) {
 TEST_F(ExternalData, MustNotLeaveTheFolder) {
   fs::create_symlink("../secret.bin", folder_.path() / "model/link.bin");
   fs::create_directory_symlink("..", folder_.path() / "model/up");
-  for (const std::string location :
+  for (const std::string& location :
        {std::string("../secret.bin"), folder_.file("secret.bin"), std::string("x/../../secret.bin"),
         std::string("link.bin"), std::string("up/secret.bin"), std::string("w.bin\0x", 7)})
     EXPECT_THAT(errors(model(location)), AllOf(HasSubstr("'w'"), HasSubstr("the model's folder")))

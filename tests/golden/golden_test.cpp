@@ -47,6 +47,9 @@ struct Case {
   }
 };
 
+std::string full_name(const Case& test) { return test.file.stem().string() + "_" + test.name; }
+void PrintTo(const Case& test, std::ostream* out) { *out << full_name(test); }
+
 struct File {
   std::string header;  // comments before the first case
   std::vector<Case> cases;
@@ -181,15 +184,14 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(, Golden, testing::ValuesIn(all_cases()), [](const auto& info) {
-  return info.param.file.stem().string() + "_" + info.param.name;
-});
+INSTANTIATE_TEST_SUITE_P(, Golden, testing::ValuesIn(all_cases()),
+                         [](const auto& chosen) { return full_name(chosen.param); });
 
 // Names are what tests are found by; two with one name would hide each other.
 TEST(GoldenFiles, HaveDistinctNames) {
   std::set<std::string> names;
   for (const Case& test : all_cases())
-    EXPECT_TRUE(names.insert(test.file.stem().string() + "_" + test.name).second) << test.name;
+    EXPECT_TRUE(names.insert(full_name(test)).second) << test.name;
   EXPECT_GE(names.size(), 30U);
 }
 

@@ -205,7 +205,7 @@ CaseResult run_case(const std::string& name, const OperatorTable& table) {
     const Results<Model> model = import_onnx((folder / "model.onnx").string(), table);
     if (!model) {
       const Error& first = model.error().front();
-      return {kind_of(first), name, "import: " + first.reason + " (" + first.where + ")"};
+      return {kind_of(first), name, "import: " + first.reason};
     }
     CaseResult result{Kind::kPass, name, {}};
     for (int k = 0; result.kind == Kind::kPass; ++k) {
