@@ -1,7 +1,6 @@
 #include "onnx/check.h"
 
 #include <array>
-#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +16,8 @@ constexpr int64_t kFirstOpset = 7;
 constexpr double kMaxInlinedNodes = 4e6;
 
 std::string label_of(const onnx::NodeProto& node) {
-  const std::string op = node.domain().empty() ? node.op_type() : node.domain() + "::" + node.op_type();
+  const std::string op =
+      node.domain().empty() ? node.op_type() : node.domain() + "::" + node.op_type();
   return node.name().empty() ? "node of type " + op : "node '" + node.name() + "' (" + op + ")";
 }
 
@@ -111,7 +111,8 @@ onnx::checker::CheckerContext context_of(const onnx::ModelProto& model) {
 class InlinedSize {
  public:
   explicit InlinedSize(const onnx::ModelProto& model) {
-    for (const auto& function : model.functions()) functions_[key(function.domain(), function.name())] = &function;
+    for (const auto& function : model.functions())
+      functions_[key(function.domain(), function.name())] = &function;
   }
   double of_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
     double count = 0;
@@ -141,7 +142,8 @@ class InlinedSize {
   std::map<std::string, double> sizes_;
 };
 
-// Writes the defaults of a function's attributes into its calls: the library's inliner forgets them.
+// Writes the defaults of a function's attributes into its calls: the library's inliner forgets
+// them.
 class StatedDefaults {
  public:
   explicit StatedDefaults(const onnx::ModelProto& model) {
@@ -225,16 +227,14 @@ Errors check_nodes(onnx::ModelProto& model) {
   Errors errors;
   const auto context = context_of(model);
   onnx::checker::LexicalScopeContext scope;
-  guarded(errors, "functions", [&] {
-    onnx::checker::check_model_local_functions(model, context, scope);
-  });
+  guarded(errors, "functions",
+          [&] { onnx::checker::check_model_local_functions(model, context, scope); });
   const onnx::GraphProto& graph = model.graph();
   for (const auto& input : graph.input()) scope.add(input.name());
   for (const auto& tensor : graph.initializer()) scope.add(tensor.name());
   for (const auto& sparse : graph.sparse_initializer()) scope.add(sparse.values().name());
   for (const auto& node : graph.node()) {
-    guarded(errors, label_of(node),
-            [&] { onnx::checker::check_node(node, context, scope); });
+    guarded(errors, label_of(node), [&] { onnx::checker::check_node(node, context, scope); });
     for (const std::string& output : node.output())
       if (!output.empty()) scope.add(output);
   }
@@ -247,13 +247,12 @@ Errors inline_functions(onnx::ModelProto& model) {
   guarded(errors, "functions", [&] { onnx::checker::check_function_call_cycles(model); });
   if (!errors.empty()) return errors;
   if (InlinedSize(model).of_nodes(model.graph().node()) > kMaxInlinedNodes) {
-    errors.push_back({ErrorKind::kInvalid, "functions",
-                      "inlining the model's functions gives more than 4 million nodes", {}});
+    errors.push_back({ErrorKind::kInvalid,
+                      "functions",
+                      "inlining the model's functions gives more than 4 million nodes",
+                      {}});
     return errors;
   }
-  const StatedDefaults defaults(model);
-  defaults.add_to(*model.mutable_graph()->mutable_node());
-  for (auto& function : *model.mutable_functions()) defaults.add_to(*function.mutable_node());
   const StatedDefaults defaults(model);
   defaults.add_to(*model.mutable_graph()->mutable_node());
   for (auto& function : *model.mutable_functions()) defaults.add_to(*function.mutable_node());

@@ -1,4 +1,5 @@
-// ONNX's own rules for a model, applied to its skeleton: versions, operators' signatures, functions.
+// ONNX's own rules for a model, applied to its skeleton: versions, operators' signatures,
+// functions.
 #pragma once
 
 #include <functional>

@@ -85,7 +85,8 @@ void Scope::add_inputs(const onnx::GraphProto& proto) {
 void Scope::note_declared_type(ValueId id, const onnx::TypeProto& type) {
   if (!type.has_tensor_type()) return;
   bool denoted = !type.denotation().empty();
-  for (const auto& dim : type.tensor_type().shape().dim()) denoted = denoted || dim.has_denotation();
+  for (const auto& dim : type.tensor_type().shape().dim())
+    denoted = denoted || dim.has_denotation();
   if (denoted) graph_.value(id).metadata[kDeclaredTypeNote] = type.SerializeAsString();
 }
 
@@ -214,9 +215,9 @@ Graph Scope::convert(const onnx::FunctionProto& function, const Graph& around, c
     const std::string& name = function.input(i);
     if (!operand.valid()) absent_.insert(name);
     // An absent operand keeps its position.
-    const ValueId id = graph_.add_input(
-        operand.valid() ? name : "absent_" + name,
-        operand.valid() ? around.value(operand).type : TensorType{});
+    const ValueId id =
+        graph_.add_input(operand.valid() ? name : "absent_" + name,
+                         operand.valid() ? around.value(operand).type : TensorType{});
     if (operand.valid()) graph_.value(id).opaque_type = around.value(operand).opaque_type;
   }
   for (int i = static_cast<int>(call.inputs.size()); i < function.input_size(); ++i)

@@ -29,11 +29,16 @@ Attribute Scope::attribute_of(const AttributeProto& proto, const std::string& pl
     return std::make_shared<const Graph>(inner.convert(graph));
   };
   switch (type_of(proto)) {
-    case AttributeProto::FLOAT: return proto.f();
-    case AttributeProto::INT: return proto.i();
-    case AttributeProto::STRING: return proto.s();
-    case AttributeProto::TENSOR: return context_.reader.read(proto.t());
-    case AttributeProto::GRAPH: return graph_of(proto.g());
+    case AttributeProto::FLOAT:
+      return proto.f();
+    case AttributeProto::INT:
+      return proto.i();
+    case AttributeProto::STRING:
+      return proto.s();
+    case AttributeProto::TENSOR:
+      return context_.reader.read(proto.t());
+    case AttributeProto::GRAPH:
+      return graph_of(proto.g());
     case AttributeProto::FLOATS:
       return std::vector<float>(proto.floats().begin(), proto.floats().end());
     case AttributeProto::INTS:

@@ -8,7 +8,8 @@ void Scope::add_initializers(const onnx::GraphProto& proto) {
     try {
       if (tensor.name().empty()) throw_invalid("has no name");
       const auto taken = graph_.find_value(tensor.name());
-      if (taken && graph_.value(*taken).kind != Value::Kind::kInput) throw_invalid("is given twice");
+      if (taken && graph_.value(*taken).kind != Value::Kind::kInput)
+        throw_invalid("is given twice");
       Buffer data = context_.reader.read(tensor);
       if (taken) {
         if (!graph_.value(*taken).constant.empty_handle()) throw_invalid("is given twice");

@@ -60,9 +60,9 @@ class Scope {
   Scope* parent_;
   std::string place_;
   Graph graph_;
-  std::vector<ValueId> captures_;            // of the node at hand
-  std::unordered_set<std::string> later_;    // names that some node of this graph computes
-  std::unordered_set<std::string> absent_;   // a function's inputs that the call leaves out
+  std::vector<ValueId> captures_;           // of the node at hand
+  std::unordered_set<std::string> later_;   // names that some node of this graph computes
+  std::unordered_set<std::string> absent_;  // a function's inputs that the call leaves out
   Attributes bindings_;
   bool in_function_ = false;
 };

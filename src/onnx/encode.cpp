@@ -41,48 +41,49 @@ AttributeProto Encoder::attribute(const std::string& name, const Attribute& attr
   const auto set_graph = [&](const std::shared_ptr<const Graph>& graph) {
     return graph ? this->graph(*graph) : onnx::GraphProto{};
   };
-  std::visit(
-      Match{
-          [&](int64_t v) { out.set_type(AttributeProto::INT), out.set_i(v); },
-          [&](float v) { out.set_type(AttributeProto::FLOAT), out.set_f(v); },
-          [&](const std::string& v) { out.set_type(AttributeProto::STRING), out.set_s(v); },
-          [&](const std::vector<int64_t>& v) {
-            out.set_type(AttributeProto::INTS);
-            out.mutable_ints()->Add(v.begin(), v.end());
-          },
-          [&](const std::vector<float>& v) {
-            out.set_type(AttributeProto::FLOATS);
-            out.mutable_floats()->Add(v.begin(), v.end());
-          },
-          [&](const std::vector<std::string>& v) {
-            out.set_type(AttributeProto::STRINGS);
-            for (const std::string& text : v) out.add_strings(text);
-          },
-          [&](const Buffer& v) {
-            out.set_type(AttributeProto::TENSOR);
-            tensor(v, *out.mutable_t());
-          },
-          [&](const std::vector<Buffer>& v) {
-            out.set_type(AttributeProto::TENSORS);
-            for (const Buffer& buffer : v) tensor(buffer, *out.add_tensors());
-          },
-          [&](const std::shared_ptr<const Graph>& v) {
-            out.set_type(AttributeProto::GRAPH);
-            *out.mutable_g() = set_graph(v);
-          },
-          [&](const std::vector<std::shared_ptr<const Graph>>& v) {
-            out.set_type(AttributeProto::GRAPHS);
-            for (const auto& graph : v) *out.add_graphs() = set_graph(graph);
-          },
-          [&](const std::vector<Dim>&) {
-            throw_unsupported("attribute " + name + " is symbolic", "only rules can have it");
-          },
-          [&](const OpaqueAttribute& v) {
-            if (!out.ParseFromString(v.bytes)) throw_invalid("attribute " + name + " is damaged");
-            for_each_tensor(out, [this](onnx::TensorProto& tensor) { adopt(tensor); });
-          },
-      },
-      attribute);
+  std::visit(Match{
+                 [&](int64_t v) { out.set_type(AttributeProto::INT), out.set_i(v); },
+                 [&](float v) { out.set_type(AttributeProto::FLOAT), out.set_f(v); },
+                 [&](const std::string& v) { out.set_type(AttributeProto::STRING), out.set_s(v); },
+                 [&](const std::vector<int64_t>& v) {
+                   out.set_type(AttributeProto::INTS);
+                   out.mutable_ints()->Add(v.begin(), v.end());
+                 },
+                 [&](const std::vector<float>& v) {
+                   out.set_type(AttributeProto::FLOATS);
+                   out.mutable_floats()->Add(v.begin(), v.end());
+                 },
+                 [&](const std::vector<std::string>& v) {
+                   out.set_type(AttributeProto::STRINGS);
+                   for (const std::string& text : v) out.add_strings(text);
+                 },
+                 [&](const Buffer& v) {
+                   out.set_type(AttributeProto::TENSOR);
+                   tensor(v, *out.mutable_t());
+                 },
+                 [&](const std::vector<Buffer>& v) {
+                   out.set_type(AttributeProto::TENSORS);
+                   for (const Buffer& buffer : v) tensor(buffer, *out.add_tensors());
+                 },
+                 [&](const std::shared_ptr<const Graph>& v) {
+                   out.set_type(AttributeProto::GRAPH);
+                   *out.mutable_g() = set_graph(v);
+                 },
+                 [&](const std::vector<std::shared_ptr<const Graph>>& v) {
+                   out.set_type(AttributeProto::GRAPHS);
+                   for (const auto& graph : v) *out.add_graphs() = set_graph(graph);
+                 },
+                 [&](const std::vector<Dim>&) {
+                   throw_unsupported("attribute " + name + " is symbolic",
+                                     "only rules can have it");
+                 },
+                 [&](const OpaqueAttribute& v) {
+                   if (!out.ParseFromString(v.bytes))
+                     throw_invalid("attribute " + name + " is damaged");
+                   for_each_tensor(out, [this](onnx::TensorProto& tensor) { adopt(tensor); });
+                 },
+             },
+             attribute);
   return out;
 }
 
@@ -90,7 +91,9 @@ onnx::NodeProto Encoder::node(const Graph& graph, const Node& node) const {
   if (node.inline_expr)
     throw_unsupported("is an inline tensor expression", "it exists in native code only");
   onnx::NodeProto out;
-  const auto name_of = [&](ValueId id) { return id.valid() ? graph.value(id).name : std::string(); };
+  const auto name_of = [&](ValueId id) {
+    return id.valid() ? graph.value(id).name : std::string();
+  };
   for (const ValueId input : node.inputs) out.add_input(name_of(input));
   for (const ValueId output : node.outputs) out.add_output(name_of(output));
   if (!node.name.empty()) out.set_name(node.name);

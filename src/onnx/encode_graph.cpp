@@ -33,7 +33,8 @@ onnx::TypeProto type_of(const Value& value) {
   const auto note = value.metadata.find(kDeclaredTypeNote);
   if (note != value.metadata.end() && out.ParseFromString(note->second)) {
     const auto declared = tensor_type_of(out);
-    if (declared && (value.type.element == ElementType::kInvalid || still_holds(*declared, value.type)))
+    if (declared &&
+        (value.type.element == ElementType::kInvalid || still_holds(*declared, value.type)))
       return out;
   }
   if (value.type.element != ElementType::kInvalid) return type_proto_of(value.type);
@@ -99,7 +100,8 @@ onnx::GraphProto Encoder::graph(const Graph& graph) const {
     if (uses[id.index()] == 0) continue;
     const int before = out.initializer_size();
     constant(graph.value(id), out);
-    if (ir_version_ < 4 && out.initializer_size() > before) add_info(graph.value(id), *out.add_input());
+    if (ir_version_ < 4 && out.initializer_size() > before)
+      add_info(graph.value(id), *out.add_input());
   }
   std::vector<bool> is_output(graph.value_count(), false);
   for (const ValueId id : graph.outputs()) {

@@ -63,9 +63,9 @@ class Expander {
       if (!node.outputs[i].valid()) continue;
       Value& value = graph.value(node.outputs[i]);
       const TensorType type = common_type(bodies, i);
-      const bool news = type.element != ElementType::kInvalid &&
-                        (value.type.element == ElementType::kInvalid ||
-                         (!value.type.shape && type.shape));
+      const bool news =
+          type.element != ElementType::kInvalid &&
+          (value.type.element == ElementType::kInvalid || (!value.type.shape && type.shape));
       if (news) value.type = type;
       changed |= news;
     }
@@ -148,8 +148,7 @@ class Expander {
 
   static bool find_in_schema(const Graph& graph, const Node& node, onnx::FunctionProto& function,
                              Attributes& defaults, ConvertContext& inner) {
-    const onnx::OpSchema* schema =
-        onnx::OpSchemaRegistry::Schema(node.op, node.opset, node.domain);
+    const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op, node.opset, node.domain);
     if (schema == nullptr) return false;
     for (const auto& [name, attribute] : schema->attributes())
       if (attribute.default_value.has_type())
@@ -158,7 +157,8 @@ class Expander {
       function = *body;
       return true;
     }
-    return schema->HasContextDependentFunction() && build(graph, node, *schema, function);
+    return schema->HasContextDependentFunction() && node.op != "SequenceMap" &&
+           build(graph, node, *schema, function);
   }
 
   static bool build(const Graph& graph, const Node& node, const onnx::OpSchema& schema,
@@ -171,8 +171,12 @@ class Expander {
         onnx::Version::IR_VERSION);
     std::vector<onnx::TypeProto> types;
     for (const ValueId input : node.inputs) {
-      const bool known = input.valid() && graph.value(input).type.element != ElementType::kInvalid;
-      types.push_back(known ? type_proto_of(graph.value(input).type) : onnx::TypeProto{});
+      types.emplace_back();
+      if (!input.valid()) continue;
+      // The library's builders assert that they know all types; sequences are not run anyway.
+      const TensorType& type = graph.value(input).type;
+      if (type.element == ElementType::kInvalid) return false;
+      types.back() = type_proto_of(type);
     }
     // The context points into the node's attributes: the node must outlive it.
     const onnx::NodeProto proto = encoder.node(graph, node);

@@ -1,8 +1,8 @@
 #include "onnx/export.h"
 
-#include <google/protobuf/stubs/logging.h>
-
 #include <filesystem>
+
+#include <google/protobuf/stubs/logging.h>
 
 #include "onnx/check.h"
 #include "onnx/encode.h"
@@ -125,9 +125,9 @@ void export_or_throw(const Model& model, const std::string& path, const ExportOp
   Skeleton skeleton = encode_model(model);
   const uint64_t size = skeleton.data_bytes + skeleton.proto.ByteSizeLong();
   if (options.external == External::kNever && size > kProtobufLimit)
-    throw_unsupported("the model has " + std::to_string(size) +
-                          " bytes; one ONNX file cannot exceed 2 GB",
-                      "allow external data");
+    throw_unsupported(
+        "the model has " + std::to_string(size) + " bytes; one ONNX file cannot exceed 2 GB",
+        "allow external data");
   const bool external = options.external == External::kAlways ||
                         (options.external == External::kAuto && size > options.external_above);
   AtomicFile file(path);

@@ -1,8 +1,8 @@
 #include "onnx/import.h"
 
-#include <google/protobuf/stubs/logging.h>
-
 #include <filesystem>
+
+#include <google/protobuf/stubs/logging.h>
 
 #include "onnx/check.h"
 #include "onnx/convert.h"
@@ -93,7 +93,8 @@ Results<Model> import_guarded(const Source& source, const OperatorTable& table,
   } catch (const Failure& failure) {
     return std::unexpected(with_file({failure.error}, source.path));
   } catch (const std::bad_alloc&) {
-    return std::unexpected(Errors{{ErrorKind::kSystem, source.path, "memory does not suffice", {}}});
+    return std::unexpected(
+        Errors{{ErrorKind::kSystem, source.path, "memory does not suffice", {}}});
   }
 }
 

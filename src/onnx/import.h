@@ -1,4 +1,5 @@
-// Reads ONNX models. Weights are mapped, not copied; unknown operators and domains stay as they are.
+// Reads ONNX models. Weights are mapped, not copied; unknown operators and domains stay as they
+// are.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace hone {
 
 struct ImportOptions {
-  bool check = true;             // ONNX's own checker
+  bool check = true;                // ONNX's own checker
   bool allow_missing_data = false;  // weightless models, for inspection
 };
 

@@ -48,9 +48,12 @@ Buffer from_int32(ElementType type, std::vector<int64_t> dims, const onnx::Tenso
     return buffer;
   }
   switch (size_of(type)) {
-    case 1: return from_values<uint8_t>(type, std::move(dims), values, "int32_data");
-    case 2: return from_values<uint16_t>(type, std::move(dims), values, "int32_data");
-    default: return from_values<int32_t>(type, std::move(dims), values, "int32_data");
+    case 1:
+      return from_values<uint8_t>(type, std::move(dims), values, "int32_data");
+    case 2:
+      return from_values<uint16_t>(type, std::move(dims), values, "int32_data");
+    default:
+      return from_values<int32_t>(type, std::move(dims), values, "int32_data");
   }
 }
 
@@ -64,10 +67,13 @@ Buffer from_typed_field(ElementType type, std::vector<int64_t> dims,
                         const onnx::TensorProto& tensor) {
   using enum ElementType;
   switch (type) {
-    case kString: return from_strings(std::move(dims), tensor);
-    case kF32: case kC64:
+    case kString:
+      return from_strings(std::move(dims), tensor);
+    case kF32:
+    case kC64:
       return from_values<float>(type, std::move(dims), tensor.float_data(), "float_data");
-    case kF64: case kC128:
+    case kF64:
+    case kC128:
       return from_values<double>(type, std::move(dims), tensor.double_data(), "double_data");
     case kI64:
       return from_values<int64_t>(type, std::move(dims), tensor.int64_data(), "int64_data");
@@ -75,7 +81,8 @@ Buffer from_typed_field(ElementType type, std::vector<int64_t> dims,
       return from_values<uint64_t>(type, std::move(dims), tensor.uint64_data(), "uint64_data");
     case kU32:
       return from_values<uint32_t>(type, std::move(dims), tensor.uint64_data(), "uint64_data");
-    default: return from_int32(type, std::move(dims), tensor);
+    default:
+      return from_int32(type, std::move(dims), tensor);
   }
 }
 
@@ -86,7 +93,8 @@ void normalise_bool(Buffer& buffer) {
 
 bool has_typed_data(const onnx::TensorProto& tensor) {
   return tensor.float_data_size() + tensor.int32_data_size() + tensor.string_data_size() +
-             tensor.int64_data_size() + tensor.double_data_size() + tensor.uint64_data_size() > 0;
+             tensor.int64_data_size() + tensor.double_data_size() + tensor.uint64_data_size() >
+         0;
 }
 
 }  // namespace
@@ -104,8 +112,9 @@ void unpack(ElementType type, ByteSpan packed, std::byte* elements, int64_t coun
   const auto per_byte = static_cast<size_t>(8 / bits);
   const int mask = (1 << bits) - 1;
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-    int value = (std::to_integer<int>(packed[i / per_byte]) >>
-                 (static_cast<int>(i % per_byte) * bits)) & mask;
+    int value =
+        (std::to_integer<int>(packed[i / per_byte]) >> (static_cast<int>(i % per_byte) * bits)) &
+        mask;
     if (is_signed_int(type) && value > mask / 2) value -= mask + 1;
     elements[i] = static_cast<std::byte>(value);
   }
@@ -119,7 +128,8 @@ std::string pack(const Buffer& buffer) {
   for (size_t i = 0; i < static_cast<size_t>(buffer.count()); ++i) {
     const int value = (std::to_integer<int>(buffer.data()[i]) & mask)
                       << (static_cast<int>(i % per_byte) * bits);
-    packed[i / per_byte] = static_cast<char>(static_cast<unsigned char>(packed[i / per_byte]) | value);
+    packed[i / per_byte] =
+        static_cast<char>(static_cast<unsigned char>(packed[i / per_byte]) | value);
   }
   return packed;
 }
@@ -130,7 +140,8 @@ Buffer TensorReader::from_raw(ElementType type, std::vector<int64_t> dims, ByteS
   const int64_t count = checked_count(dims);
   // The first test keeps the multiplication of the second from overflowing.
   if (static_cast<uint64_t>(count) / 8 > raw.size() || file_bytes(type, count) != raw.size())
-    throw_invalid("has " + std::to_string(raw.size()) + " bytes of data, which do not fit its type " +
+    throw_invalid("has " + std::to_string(raw.size()) +
+                  " bytes of data, which do not fit its type " +
                   TensorType{type, to_shape(dims)}.to_string());
   const bool as_it_is = !is_packed(type) && type != ElementType::kBool;
   if (as_it_is && owner) return Buffer::borrow(type, std::move(dims), raw.data(), owner);

@@ -9,7 +9,14 @@ namespace {
 constexpr std::string_view kMagic = "hone-ref";
 constexpr int kMaxDepth = 100;  // protobuf's own limit
 
-enum WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kGroupBegin = 3, kGroupEnd = 4, kFixed32 = 5 };
+enum WireType : uint8_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kBytes = 2,
+  kGroupBegin = 3,
+  kGroupEnd = 4,
+  kFixed32 = 5
+};
 
 [[noreturn]] void throw_broken(size_t offset) {
   throw_invalid("not a protobuf message: broken at byte " + std::to_string(offset),
@@ -82,10 +89,18 @@ class Cursor {
   void skip_value(uint64_t tag, int depth) {
     if (depth > kMaxDepth) throw_broken(at_);
     switch (tag & 7) {
-      case kVarint: varint(); return;
-      case kFixed64: skip(8); return;
-      case kBytes: skip(varint()); return;
-      case kFixed32: skip(4); return;
+      case kVarint:
+        varint();
+        return;
+      case kFixed64:
+        skip(8);
+        return;
+      case kBytes:
+        skip(varint());
+        return;
+      case kFixed32:
+        skip(4);
+        return;
       case kGroupBegin:
         for (;;) {
           const uint64_t inner = varint();
@@ -95,7 +110,8 @@ class Cursor {
           }
           skip_value(inner, depth + 1);
         }
-      default: throw_broken(at_);
+      default:
+        throw_broken(at_);
     }
   }
 
@@ -123,7 +139,8 @@ size_t varint_size(uint64_t value) {
 // of their beginnings, the second writes.
 class Rewriter {
  public:
-  Rewriter(ByteSpan bytes, const RawDataRewrite& rewrite, const std::function<void(ByteSpan)>& write)
+  Rewriter(ByteSpan bytes, const RawDataRewrite& rewrite,
+           const std::function<void(ByteSpan)>& write)
       : bytes_(bytes), rewrite_(rewrite), write_(write) {}
 
   void run(WireMessage kind) {

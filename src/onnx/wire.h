@@ -18,7 +18,14 @@ namespace hone {
 
 // The messages on the way from a file to its tensors.
 enum class WireMessage : uint8_t {
-  kModel, kTraining, kFunction, kGraph, kNode, kAttribute, kSparseTensor, kTensor,
+  kModel,
+  kTraining,
+  kFunction,
+  kGraph,
+  kNode,
+  kAttribute,
+  kSparseTensor,
+  kTensor,
 };
 
 // What stands in raw_data instead of the data. On import `offset` counts from the start of the

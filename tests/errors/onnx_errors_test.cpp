@@ -18,8 +18,8 @@ std::string errors_for(const onnx::ModelProto& model, const std::string& directo
 }
 
 std::string errors_for_bytes(const std::string& bytes) {
-  const auto result = import_onnx_bytes(std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr,
-                                        {}, standard_table());
+  const auto result = import_onnx_bytes(std::as_bytes(std::span(bytes.data(), bytes.size())),
+                                        nullptr, {}, standard_table());
   return result ? "imported" : errors_of(result);
 }
 
@@ -27,7 +27,8 @@ TEST(OnnxErrors, MissingFile) {
   const auto result = import_onnx("/nonexistent/model.onnx", standard_table());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error()[0].kind, ErrorKind::kSystem);
-  EXPECT_THAT(errors_of(result), AllOf(HasSubstr("/nonexistent/model.onnx"), HasSubstr("No such file")));
+  EXPECT_THAT(errors_of(result),
+              AllOf(HasSubstr("/nonexistent/model.onnx"), HasSubstr("No such file")));
 }
 
 TEST(OnnxErrors, NotAFile) {
@@ -94,8 +95,9 @@ TEST(OnnxErrors, AllProblemsAreListed) {
 TEST(OnnxErrors, CyclesAndUnsortedNodes) {
   onnx::ModelProto model = small_model();
   model.mutable_graph()->mutable_node(0)->set_input(1, "y");
-  EXPECT_THAT(errors_for(model),
-              AllOf(HasSubstr("node 'add' (Add): reads 'y' before it is computed"), HasSubstr("cycle")));
+  EXPECT_THAT(
+      errors_for(model),
+      AllOf(HasSubstr("node 'add' (Add): reads 'y' before it is computed"), HasSubstr("cycle")));
 }
 
 TEST(OnnxErrors, SchemaViolationsNameTheNode) {
@@ -120,8 +122,12 @@ TEST(OnnxErrors, WrongTypesNameTheNode) {
 
 TEST(OnnxErrors, ImpossibleDimensions) {
   onnx::ModelProto model = small_model();
-  auto* dim = model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()
-                  ->mutable_shape()->mutable_dim(0);
+  auto* dim = model.mutable_graph()
+                  ->mutable_input(0)
+                  ->mutable_type()
+                  ->mutable_tensor_type()
+                  ->mutable_shape()
+                  ->mutable_dim(0);
   dim->set_dim_value(-5);
   EXPECT_THAT(errors_for(model), AllOf(HasSubstr("input 'x'"), HasSubstr("negative dimension")));
   dim->set_dim_value(INT64_MAX);
@@ -180,7 +186,8 @@ class ExternalData : public testing::Test {
     tensor.clear_raw_data();
     tensor.set_data_location(onnx::TensorProto::EXTERNAL);
     for (const auto& [key, text] : {std::pair<std::string, std::string>("location", location),
-                                    {"offset", offset}, {"length", length}}) {
+                                    {"offset", offset},
+                                    {"length", length}}) {
       auto* entry = tensor.add_external_data();
       entry->set_key(key);
       entry->set_value(text);

@@ -1,14 +1,14 @@
 // Small ONNX models, written by hand in tests of import and export.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "onnx/import.h"
 #include "onnx/onnx_pb.h"

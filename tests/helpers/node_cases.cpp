@@ -1,15 +1,15 @@
 #include "helpers/node_cases.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "graph/interpreter.h"
 #include "onnx/import.h"
@@ -85,7 +85,8 @@ double rounding_noise(const Buffer& expected) {
   return 2 * 0x1p-23 * largest;
 }
 
-std::string float_difference(const Buffer& expected, const Buffer& actual, double rtol, double atol) {
+std::string float_difference(const Buffer& expected, const Buffer& actual, double rtol,
+                             double atol) {
   int64_t bad = 0, first = -1;
   if (expected.type() != ElementType::kF64) atol += rounding_noise(expected);
   rtol = std::max(rtol, last_places(expected.type()));
@@ -166,11 +167,16 @@ bool read_line(int fd, std::string& line) {
 
 std::string_view word_of(Kind kind) {
   switch (kind) {
-    case Kind::kPass: return "PASS";
-    case Kind::kUnsupported: return "UNSUPPORTED";
-    case Kind::kWrong: return "WRONG";
-    case Kind::kError: return "ERROR";
-    case Kind::kCrash: return "CRASH";
+    case Kind::kPass:
+      return "PASS";
+    case Kind::kUnsupported:
+      return "UNSUPPORTED";
+    case Kind::kWrong:
+      return "WRONG";
+    case Kind::kError:
+      return "ERROR";
+    case Kind::kCrash:
+      return "CRASH";
   }
   return "?";
 }

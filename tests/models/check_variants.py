@@ -57,7 +57,7 @@ def check_symbols(original, variant: str) -> None:
 def check(hone: Path, path: Path, work: Path) -> None:
     kind = path.stem.rsplit("_", 1)[1]
     exported = work / path.name
-    run_hone(hone, "optimize", path, "-o", exported)
+    run_hone(hone, "optimize", path, "-o", exported, "--check-text")
     original, result = load(path), load(exported)
     check_symbols(original, path.stem)
     check_same_interface(original, result)

@@ -58,8 +58,9 @@ TEST(Export, GivesBackTheInterface) {
   entry->set_value("MIT");
   proto.mutable_graph()->mutable_node(0)->set_doc_string("adds");
   const onnx::ModelProto written = round_trip(proto);
-  for (const auto& [before, after] : {std::pair(proto.graph().input(), written.graph().input()),
-                                      std::pair(proto.graph().output(), written.graph().output())}) {
+  for (const auto& [before, after] :
+       {std::pair(proto.graph().input(), written.graph().input()),
+        std::pair(proto.graph().output(), written.graph().output())}) {
     ASSERT_EQ(before.size(), after.size());
     for (int i = 0; i < before.size(); ++i)
       EXPECT_EQ(before[i].SerializeAsString(), after[i].SerializeAsString());
@@ -77,7 +78,11 @@ TEST(Export, KeepsOpenDimensionsAndWhatTheOutputDeclares) {
   add_node(graph, "Relu", {"x"}, {"y"});
   // Inference finds the input's shape; the file states other names.
   add_output(graph, "y", {"batch_out", "", "time", 4});
-  graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(3)
+  graph.mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(3)
       ->set_denotation("DATA_CHANNEL");
   const onnx::ModelProto written = round_trip(proto);
   EXPECT_EQ(written.graph().input(0).SerializeAsString(), graph.input(0).SerializeAsString());
@@ -113,16 +118,25 @@ TEST(Export, AllElementTypesComeBack) {
   onnx::ModelProto proto = empty_model(26, 13);
   auto& graph = *proto.mutable_graph();
   int number = 0;
-  for (const auto& [type, bytes] : std::vector<std::pair<int, size_t>>{
-           {onnx::TensorProto::FLOAT, 12},   {onnx::TensorProto::UINT8, 3},
-           {onnx::TensorProto::INT8, 3},     {onnx::TensorProto::UINT16, 6},
-           {onnx::TensorProto::INT16, 6},    {onnx::TensorProto::INT32, 12},
-           {onnx::TensorProto::INT64, 24},   {onnx::TensorProto::FLOAT16, 6},
-           {onnx::TensorProto::DOUBLE, 24},  {onnx::TensorProto::UINT32, 12},
-           {onnx::TensorProto::UINT64, 24},  {onnx::TensorProto::COMPLEX64, 24},
-           {onnx::TensorProto::BFLOAT16, 6}, {onnx::TensorProto::FLOAT8E4M3FN, 3},
-           {onnx::TensorProto::UINT4, 2},    {onnx::TensorProto::INT4, 2},
-           {onnx::TensorProto::UINT2, 1},    {onnx::TensorProto::FLOAT4E2M1, 2}}) {
+  for (const auto& [type, bytes] :
+       std::vector<std::pair<int, size_t>>{{onnx::TensorProto::FLOAT, 12},
+                                           {onnx::TensorProto::UINT8, 3},
+                                           {onnx::TensorProto::INT8, 3},
+                                           {onnx::TensorProto::UINT16, 6},
+                                           {onnx::TensorProto::INT16, 6},
+                                           {onnx::TensorProto::INT32, 12},
+                                           {onnx::TensorProto::INT64, 24},
+                                           {onnx::TensorProto::FLOAT16, 6},
+                                           {onnx::TensorProto::DOUBLE, 24},
+                                           {onnx::TensorProto::UINT32, 12},
+                                           {onnx::TensorProto::UINT64, 24},
+                                           {onnx::TensorProto::COMPLEX64, 24},
+                                           {onnx::TensorProto::BFLOAT16, 6},
+                                           {onnx::TensorProto::FLOAT8E4M3FN, 3},
+                                           {onnx::TensorProto::UINT4, 2},
+                                           {onnx::TensorProto::INT4, 2},
+                                           {onnx::TensorProto::UINT2, 1},
+                                           {onnx::TensorProto::FLOAT4E2M1, 2}}) {
     auto* tensor = graph.add_initializer();
     tensor->set_name("c" + std::to_string(number));
     tensor->set_data_type(type);
@@ -176,7 +190,8 @@ TEST(Export, SubgraphsAttributesAndOpaquePartsComeBack) {
   body.set_name("body");
   add_node(body, "Add", {"x", "x"}, {"inner"});
   add_output(body, "inner", {2});
-  auto* sparse = attribute("g_sparse", onnx::AttributeProto::SPARSE_TENSOR)->mutable_sparse_tensor();
+  auto* sparse =
+      attribute("g_sparse", onnx::AttributeProto::SPARSE_TENSOR)->mutable_sparse_tensor();
   sparse->mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
   sparse->mutable_values()->add_dims(1);
   sparse->mutable_values()->set_raw_data("efgh");

@@ -1,11 +1,11 @@
 #include "helpers/node_cases.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace hone::test {
 namespace {

@@ -1,10 +1,10 @@
 // node_cases [REGEX] [-q]: runs ONNX's node cases whose names match, and says how each went.
+#include "helpers/node_cases.h"
+
 #include <cstring>
 #include <iostream>
 #include <map>
 #include <regex>
-
-#include "helpers/node_cases.h"
 
 int main(int argc, char** argv) {
   using hone::test::CaseResult;
