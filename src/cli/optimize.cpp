@@ -106,6 +106,8 @@ int run(const Options& options) {
   if (!table) return report(table.error());
   Results<Model> model = load_model(options.path, *table);
   if (!model) return report(model.error());
+  if (options.check_text)
+    if (const int code = check_text(*table, *model); code != kOk) return code;
   const Snapshot before(model->graph);
   OptimizeOptions optimize_options;
   optimize_options.disabled.insert(options.disabled.begin(), options.disabled.end());
@@ -156,7 +158,7 @@ Command add_optimize(CLI::App& app) {
   app.add_flag("--check", options->check,
                "Compare with the original in float64 on random and boundary inputs first");
   app.add_flag("--check-text", options->check_text,
-               "Print the result as text, parse that, and compare");
+               "Print model and result as text, parse that, and compare");
   app.add_option("--dump", options->dump, "Also write the result as text")->type_name("FILE");
   return [options] { return run(*options); };
 }

@@ -18,6 +18,9 @@ class Parser {
   Parser(std::string_view text, const std::vector<Buffer>& blobs, const OperatorTable& table)
       : lexer_(text), blobs_(blobs), table_(table) {}
 
+  // The place that the parser has come to.
+  [[nodiscard]] std::string where() const { return lexer_.where(lexer_.at()); }
+
   Model model() {
     Model result;
     lexer_.expect("model");
@@ -443,12 +446,15 @@ class Parser {
 
 Results<Model> parse_model(std::string_view text, const std::vector<Buffer>& blobs,
                            const OperatorTable& table) {
+  std::optional<Parser> parser;
   try {
-    Model model = Parser(text, blobs, table).model();
+    parser.emplace(text, blobs, table);
+    Model model = parser->model();
     if (Errors errors = verify(model.graph); !errors.empty()) return std::unexpected(errors);
     if (Errors errors = infer(model.graph); !errors.empty()) return std::unexpected(errors);
     return model;
   } catch (Failure& failure) {
+    if (failure.error.where.empty() && parser) failure.error.where = parser->where();
     return std::unexpected(Errors{std::move(failure.error)});
   }
 }

@@ -150,7 +150,22 @@ ValueId Scope::input_of(const std::string& name, const std::string& where) {
   return {};
 }
 
-void Scope::add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+// Constants that nothing reads are left out, here as in export.
+void Scope::collect_reads(const Nodes& nodes) {
+  const auto collect_graph = [this](const onnx::GraphProto& graph) {
+    collect_reads(graph.node());
+    for (const auto& output : graph.output()) read_.insert(output.name());
+  };
+  for (const auto& node : nodes) {
+    read_.insert(node.input().begin(), node.input().end());
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g()) collect_graph(attribute.g());
+      for (const auto& graph : attribute.graphs()) collect_graph(graph);
+    }
+  }
+}
+
+void Scope::add_nodes(const Nodes& nodes) {
   for (const auto& node : nodes)
     for (const std::string& output : node.output()) later_.insert(output);
   // Constants first, as they come when they are initializers: ids, and names made of them, are
@@ -200,6 +215,8 @@ Graph Scope::convert(const onnx::GraphProto& proto) {
   graph_.name = proto.name();
   graph_.doc = proto.doc_string();
   graph_.metadata = metadata_of(proto.metadata_props());
+  collect_reads(proto.node());
+  for (const auto& output : proto.output()) read_.insert(output.name());
   add_inputs(proto);
   add_initializers(proto);
   add_nodes(proto.node());
@@ -222,6 +239,8 @@ Graph Scope::convert(const onnx::FunctionProto& function, const Graph& around, c
   }
   for (int i = static_cast<int>(call.inputs.size()); i < function.input_size(); ++i)
     absent_.insert(function.input(i));
+  collect_reads(function.node());
+  read_.insert(function.output().begin(), function.output().end());
   add_nodes(function.node());
   std::vector<ValueId> outputs;
   for (int i = 0; i < static_cast<int>(call.outputs.size()); ++i) {

@@ -10,6 +10,7 @@ void Scope::add_initializers(const onnx::GraphProto& proto) {
       const auto taken = graph_.find_value(tensor.name());
       if (taken && graph_.value(*taken).kind != Value::Kind::kInput)
         throw_invalid("is given twice");
+      if (!taken && !read_.contains(tensor.name())) continue;
       Buffer data = context_.reader.read(tensor);
       if (taken) {
         if (!graph_.value(*taken).constant.empty_handle()) throw_invalid("is given twice");
@@ -53,6 +54,7 @@ bool Scope::take_constant(const onnx::NodeProto& proto, const Node& node) {
   } else {
     return false;
   }
+  if (!read_.contains(proto.output(0))) return true;
   const ValueId id = graph_.add_constant(proto.output(0), std::move(data));
   graph_.value(id).doc = node.doc;
   graph_.value(id).metadata = node.metadata;

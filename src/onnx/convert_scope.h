@@ -36,9 +36,11 @@ class Scope {
   Attribute attribute_of(const onnx::AttributeProto& proto, const std::string& place);
 
  private:
+  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+  void collect_reads(const Nodes& nodes);
   void add_inputs(const onnx::GraphProto& proto);
   void add_initializers(const onnx::GraphProto& proto);
-  void add_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+  void add_nodes(const Nodes& nodes);
   void add_node(const onnx::NodeProto& proto);
   bool take_constant(const onnx::NodeProto& proto, const Node& node);
   void add_value_info(const onnx::GraphProto& proto);
@@ -61,6 +63,7 @@ class Scope {
   std::string place_;
   Graph graph_;
   std::vector<ValueId> captures_;           // of the node at hand
+  std::unordered_set<std::string> read_;    // names that nodes, subgraphs and outputs read
   std::unordered_set<std::string> later_;   // names that some node of this graph computes
   std::unordered_set<std::string> absent_;  // a function's inputs that the call leaves out
   Attributes bindings_;

@@ -102,7 +102,8 @@ TensorExpr define_conv_transpose(OpContext& c) {
   output.insert(output.end(), position.begin(), position.end());
   Axes reduced = {channel};
   reduced.insert(reduced.end(), taps.begin(), taps.end());
-  const Scalar term = select(touches, x[0].at_or(x_at, 0) * x[1].at(w_at), Literal(0));
+  // The guard stands on x alone, so that the body is a product and is seen as a contraction.
+  const Scalar term = select(touches, x[0].at_or(x_at, 0), Literal(0)) * x[1].at(w_at);
   if (!c.has(2)) return b.finish({b.reduce("y", output, Combiner::kSum, reduced, term)});
   require_axes(c, 2, "the bias", 1);
   b.require_equal(c.dim(2, 0), b.extent(k), "output channels and the extent of the bias");
