@@ -1,12 +1,12 @@
 #include "cli/common.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "onnx/import.h"
 #include "ops/user_ops.h"
@@ -18,11 +18,15 @@ int exit_code(const Error& error) {
   // A problem with an option is one of the command line.
   if (error.kind == ErrorKind::kInvalid && error.where.starts_with("--")) return kUsage;
   switch (error.kind) {
-    case ErrorKind::kInvalid: return kInvalidInput;
+    case ErrorKind::kInvalid:
+      return kInvalidInput;
     case ErrorKind::kUnsupported:
-    case ErrorKind::kUnknown: return kUnsupported;
-    case ErrorKind::kSystem: return kSystemError;
-    case ErrorKind::kInterrupted: return kInterrupted;
+    case ErrorKind::kUnknown:
+      return kUnsupported;
+    case ErrorKind::kSystem:
+      return kSystemError;
+    case ErrorKind::kInterrupted:
+      return kInterrupted;
   }
   return kInternal;
 }
@@ -52,9 +56,9 @@ Results<OperatorTable> load_operators(const ModelOptions& options) {
     if (!defs) return std::unexpected(Errors{defs.error()});
     for (OperatorDef& def : *defs) {
       if (table.find(def.domain, def.name) != nullptr)
-        return std::unexpected(Errors{{ErrorKind::kInvalid, path,
-                                       def.full_name() + " is already defined",
-                                       "give it a domain of your own"}});
+        return std::unexpected(
+            Errors{{ErrorKind::kInvalid, path, def.full_name() + " is already defined",
+                    "give it a domain of your own"}});
       table.add(std::move(def));
     }
   }
@@ -134,8 +138,7 @@ void catch_interrupts() { std::signal(SIGINT, on_interrupt); }
 bool interrupted() { return interrupt_count > 0; }
 
 Progress::Print progress_line() {
-  if (::isatty(STDERR_FILENO) == 0)
-    return [](const std::string&) {};
+  if (::isatty(STDERR_FILENO) == 0) return [](const std::string&) {};
   return [](const std::string& line) { fmt::print(stderr, "\r\x1b[K{}", line); };
 }
 
@@ -144,7 +147,8 @@ void end_progress(const Progress& progress) {
 }
 
 std::string with_unit(double value) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
   for (const auto& [unit, name] : kUnits)
     if (value >= unit) return fmt::format("{:.2f} {}", value / unit, name);
   return fmt::format("{:.0f}", value);

@@ -1,11 +1,12 @@
 // What the commands of the program share: options, loading, messages, exit codes.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "graph/model.h"
 #include "ops/table.h"
@@ -17,12 +18,12 @@ namespace hone::cli {
 // Exit codes, also printed by `hone --help`.
 enum ExitCode : int {
   kOk = 0,
-  kDifferent = 1,    // `check`: the models differ; a result failed its check
-  kUsage = 2,        // wrong command line
-  kInvalidInput = 3, // broken file, model or text
-  kUnsupported = 4,  // hone cannot run something that this command needs
-  kSystemError = 5,  // files, memory, operating system
-  kInternal = 70,    // a bug in hone
+  kDifferent = 1,     // `check`: the models differ; a result failed its check
+  kUsage = 2,         // wrong command line
+  kInvalidInput = 3,  // broken file, model or text
+  kUnsupported = 4,   // hone cannot run something that this command needs
+  kSystemError = 5,   // files, memory, operating system
+  kInternal = 70,     // a bug in hone
   kInterrupted = 130,
 };
 

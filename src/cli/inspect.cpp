@@ -1,7 +1,6 @@
 #include "driver/inspect.h"
 
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/common.h"
@@ -42,8 +41,7 @@ void print_opaque(const Inspection& facts) {
   fmt::print("\nopaque ({} of {} nodes, carried through untouched)\n", facts.opaque.size(),
              facts.nodes);
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> grouped;
-  for (const OpaqueNode& node : facts.opaque)
-    grouped[{node.op, node.reason}].push_back(node.node);
+  for (const OpaqueNode& node : facts.opaque) grouped[{node.op, node.reason}].push_back(node.node);
   for (const auto& [key, nodes] : grouped)
     fmt::print("  {} x {}: {}{}\n", nodes.size(), key.first, key.second,
                nodes[0].empty() ? "" : " (first: " + nodes[0] + ")");
@@ -76,8 +74,10 @@ int run(const Options& options) {
   const Results<Model> model = load_model(options.path, *table, true);
   if (!model) return report(model.error());
   const Inspection facts = inspect(*model);
-  if (options.json) fmt::print("{}\n", to_json(*model, facts).dump(2));
-  else print(options.path, *model, facts);
+  if (options.json)
+    fmt::print("{}\n", to_json(*model, facts).dump(2));
+  else
+    print(options.path, *model, facts);
   return kOk;
 }
 
@@ -85,9 +85,11 @@ int run(const Options& options) {
 
 Command add_inspect(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.description("Shows inputs, outputs, operators, work and parameters of a model, and what is "
-                  "opaque to hone and why.");
-  app.footer("Examples:\n  hone inspect model.onnx\n  hone inspect model.onnx --json | jq .flops\n");
+  app.description(
+      "Shows inputs, outputs, operators, work and parameters of a model, and what is "
+      "opaque to hone and why.");
+  app.footer(
+      "Examples:\n  hone inspect model.onnx\n  hone inspect model.onnx --json | jq .flops\n");
   app.add_option("MODEL", options->path, "ONNX file")->required();
   options->model.add_to(app);
   app.add_flag("--json", options->json, "Machine-readable output");

@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
+
+#include <fmt/format.h>
 
 #include "cli/common.h"
 #include "support/version.h"
@@ -11,7 +11,8 @@ namespace {
 using namespace hone::cli;
 
 int run(int argc, char** argv) {
-  CLI::App app("hone makes neural networks in ONNX files faster, and proves what it changes.", "hone");
+  CLI::App app("hone makes neural networks in ONNX files faster, and proves what it changes.",
+               "hone");
   app.set_version_flag("--version", std::string(hone::kVersion));
   app.require_subcommand(1);
   app.footer(

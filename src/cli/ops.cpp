@@ -36,7 +36,8 @@ int run(const Options& options) {
 Command add_ops(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.description("Lists the operators that hone defines, or shows the meaning of one.");
-  app.footer("Examples:\n  hone ops\n  hone ops Softmax\n  hone ops --ops my.ops my.domain::Swish\n");
+  app.footer(
+      "Examples:\n  hone ops\n  hone ops Softmax\n  hone ops --ops my.ops my.domain::Swish\n");
   app.add_option("NAME", options->name, "Operator to show");
   options->model.add_to(app);
   return [options] { return run(*options); };

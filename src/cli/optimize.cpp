@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <map>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "cli/common.h"
 #include "driver/compare.h"
@@ -43,7 +43,9 @@ struct Snapshot {
   size_t nodes;
   size_t bytes;
   explicit Snapshot(const Graph& graph)
-      : operators(count_operators(graph)), nodes(graph.order().size()), bytes(constant_bytes(graph)) {}
+      : operators(count_operators(graph)),
+        nodes(graph.order().size()),
+        bytes(constant_bytes(graph)) {}
 };
 
 void print_table(const Snapshot& before, const Snapshot& after, const OptimizeReport& report) {
@@ -66,7 +68,8 @@ void print_table(const Snapshot& before, const Snapshot& after, const OptimizeRe
   fmt::print("{}\n", table_text(rows));
   std::vector<std::vector<std::string>> steps = {{"pass", "changed", "time"}};
   for (const PassReport& pass : report.passes)
-    steps.push_back({pass.pass, std::to_string(pass.changed), fmt::format("{:.0f} ms", 1000 * pass.seconds)});
+    steps.push_back(
+        {pass.pass, std::to_string(pass.changed), fmt::format("{:.0f} ms", 1000 * pass.seconds)});
   fmt::print("{}", table_text(steps));
 }
 
@@ -154,7 +157,8 @@ Command add_optimize(CLI::App& app) {
                  "Never make a constant of more bytes than this by folding")
       ->type_name("BYTES")
       ->capture_default_str();
-  app.add_flag("--external-data", options->external_data, "Keep weights in a file beside the model");
+  app.add_flag("--external-data", options->external_data,
+               "Keep weights in a file beside the model");
   app.add_flag("--check", options->check,
                "Compare with the original in float64 on random and boundary inputs first");
   app.add_flag("--check-text", options->check_text,

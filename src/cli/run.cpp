@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "cli/common.h"
 #include "driver/inputs.h"
@@ -53,8 +53,8 @@ Result<std::vector<Buffer>> gather_inputs(const Options& options, const Graph& g
   std::vector<Buffer> given(graph.inputs().size());
   const Result<void> read = read_inputs(options, graph, given);
   if (!read) return std::unexpected(read.error());
-  const bool all_given = std::none_of(given.begin(), given.end(),
-                                      [](const Buffer& b) { return b.empty_handle(); });
+  const bool all_given =
+      std::none_of(given.begin(), given.end(), [](const Buffer& b) { return b.empty_handle(); });
   if (all_given) return given;
   Result<std::vector<Buffer>> drawn = make_inputs(graph, random);
   if (!drawn) return drawn;
@@ -140,7 +140,8 @@ Command add_run(CLI::App& app) {
       "  hone run model.onnx --input x=x.npy --output-dir out\n"
       "  hone run model.onnx --dim batch=8 --seed 3\n");
   app.add_option("MODEL", options->path, "ONNX file")->required();
-  app.add_option("--input", options->inputs, "An input as a NumPy file")->type_name("NAME=FILE.npy");
+  app.add_option("--input", options->inputs, "An input as a NumPy file")
+      ->type_name("NAME=FILE.npy");
   app.add_option("--output-dir", options->output_dir, "Write the outputs here, as .npy")
       ->type_name("DIR");
   options->shapes.add_to(app);

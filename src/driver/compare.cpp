@@ -10,8 +10,10 @@ namespace {
 void compare_lists(const Graph& a, const std::vector<ValueId>& x, const Graph& b,
                    const std::vector<ValueId>& y, const std::string& what, Errors& errors) {
   if (x.size() != y.size()) {
-    errors.push_back({ErrorKind::kInvalid, what + "s",
-                      std::to_string(x.size()) + " against " + std::to_string(y.size()), {}});
+    errors.push_back({ErrorKind::kInvalid,
+                      what + "s",
+                      std::to_string(x.size()) + " against " + std::to_string(y.size()),
+                      {}});
     return;
   }
   for (size_t i = 0; i < x.size(); ++i) {
@@ -29,8 +31,10 @@ void compare_lists(const Graph& a, const std::vector<ValueId>& x, const Graph& b
       same_dims = !m.is_const() || !n.is_const() || m == n;
     }
     if (p.type.element != q.type.element || !same_dims)
-      errors.push_back({ErrorKind::kInvalid, where,
-                        p.name + " is " + p.type.to_string() + " against " + q.type.to_string(), {}});
+      errors.push_back({ErrorKind::kInvalid,
+                        where,
+                        p.name + " is " + p.type.to_string() + " against " + q.type.to_string(),
+                        {}});
   }
 }
 
@@ -101,8 +105,7 @@ void add_difference(const Buffer& reference, const Buffer& other, const std::str
 Result<Comparison> compare(const Model& a, const Model& b, const CompareOptions& options) {
   Comparison result;
   compare_lists(a.graph, a.graph.inputs(), b.graph, b.graph.inputs(), "input", result.interface);
-  compare_lists(a.graph, a.graph.outputs(), b.graph, b.graph.outputs(), "output",
-                result.interface);
+  compare_lists(a.graph, a.graph.outputs(), b.graph, b.graph.outputs(), "output", result.interface);
   if (!result.interface.empty()) return result;
   for (const ValueId id : a.graph.outputs())
     result.outputs.push_back({a.graph.value(id).name, 0, 0, {}, false});
@@ -121,7 +124,8 @@ Result<Comparison> compare(const Model& a, const Model& b, const CompareOptions&
     for (size_t side = 0; side < 2; ++side) {
       interpret_options.progress = [&](size_t done, size_t all) {
         if (options.progress)
-          options.progress("trial '" + trial.name + "', model " + (side == 0 ? "A" : "B"), done, all);
+          options.progress("trial '" + trial.name + "', model " + (side == 0 ? "A" : "B"), done,
+                           all);
       };
       Result<std::vector<Buffer>> outputs =
           interpret(side == 0 ? a.graph : b.graph, *given, interpret_options);

@@ -16,13 +16,13 @@ namespace hone {
 struct OutputDifference {
   std::string output;
   double max_absolute = 0;
-  double max_relative = 0;    // relative to the largest magnitude of the reference output
-  std::string worst;          // "trial 'zeros', element 17: 0.5 and 0.25"
-  bool non_finite = false;    // infinities or NaNs that do not agree
+  double max_relative = 0;  // relative to the largest magnitude of the reference output
+  std::string worst;        // "trial 'zeros', element 17: 0.5 and 0.25"
+  bool non_finite = false;  // infinities or NaNs that do not agree
 };
 
 struct Comparison {
-  Errors interface;           // differences of inputs and outputs
+  Errors interface;  // differences of inputs and outputs
   std::vector<OutputDifference> outputs;
   int trials = 0;
 };
@@ -31,7 +31,7 @@ struct CompareOptions {
   int random_trials = 2;
   bool boundary_trials = true;  // zeros, ones, large, tiny
   uint64_t seed = 0;
-  InputOptions inputs;          // shapes and symbols
+  InputOptions inputs;  // shapes and symbols
   Domain domain = Domain::kDouble;
   std::function<void(const std::string& what, size_t done, size_t all)> progress;
   std::function<bool()> cancelled;

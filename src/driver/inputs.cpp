@@ -76,11 +76,16 @@ class Random {
 
 double float_element(InputStyle style, Random& random, int64_t i) {
   switch (style) {
-    case InputStyle::kNormal: return random.normal();
-    case InputStyle::kZeros: return 0;
-    case InputStyle::kOnes: return 1;
-    case InputStyle::kLarge: return (2 * random.uniform() - 1) * 100;
-    case InputStyle::kTiny: return (i % 2 == 0 ? 1e-4 : -1e-4) * random.uniform();
+    case InputStyle::kNormal:
+      return random.normal();
+    case InputStyle::kZeros:
+      return 0;
+    case InputStyle::kOnes:
+      return 1;
+    case InputStyle::kLarge:
+      return (2 * random.uniform() - 1) * 100;
+    case InputStyle::kTiny:
+      return (i % 2 == 0 ? 1e-4 : -1e-4) * random.uniform();
   }
   return 0;
 }
@@ -99,15 +104,20 @@ Buffer fill(const Graph& graph, ValueId id, const std::vector<int64_t>& dims,
   }
   // Masks are mostly ones, and segment numbers are small, whatever reads them.
   int64_t bound = 128;
-  if (type == ElementType::kBool || value.name.find("mask") != std::string::npos) bound = 2;
-  else bound_by_uses(graph, id, 0, bound);
+  if (type == ElementType::kBool || value.name.find("mask") != std::string::npos)
+    bound = 2;
+  else
+    bound_by_uses(graph, id, 0, bound);
   Buffer wide = Buffer::allocate(ElementType::kI64, dims);
   for (int64_t& element : wide.as_mutable<int64_t>()) {
     const auto drawn = static_cast<int64_t>(random.uniform() * static_cast<double>(bound));
     const bool mask = bound == 2 && type != ElementType::kBool;
-    if (options.style == InputStyle::kZeros) element = 0;
-    else if (options.style == InputStyle::kOnes || mask) element = std::min<int64_t>(1, bound - 1);
-    else element = drawn;
+    if (options.style == InputStyle::kZeros)
+      element = 0;
+    else if (options.style == InputStyle::kOnes || mask)
+      element = std::min<int64_t>(1, bound - 1);
+    else
+      element = drawn;
   }
   return convert(wide, type);
 }

@@ -14,8 +14,8 @@ enum class InputStyle : uint8_t {
   kNormal,  // floats from N(0, 1); integers within what their readers allow
   kZeros,
   kOnes,
-  kLarge,   // floats up to 100 in magnitude
-  kTiny,    // floats around 1e-4, alternating signs
+  kLarge,  // floats up to 100 in magnitude
+  kTiny,   // floats around 1e-4, alternating signs
 };
 
 struct InputOptions {

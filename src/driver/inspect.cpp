@@ -76,7 +76,8 @@ void count_graph(const Graph& graph, std::map<std::string, OperatorCount>& count
     OperatorCount& count = counts[node.full_op()];
     count.op = node.full_op();
     count_node(node, count, result);
-    for (const auto& [name, attribute] : node.attributes) count_subgraphs(attribute, counts, result);
+    for (const auto& [name, attribute] : node.attributes)
+      count_subgraphs(attribute, counts, result);
   }
   const std::vector<int> uses = graph.use_counts();
   for (const ValueId id : graph.constants()) {

@@ -11,7 +11,7 @@ namespace hone {
 struct OperatorCount {
   std::string op;
   size_t count = 0;
-  double flops = 0;        // of those with known shapes
+  double flops = 0;          // of those with known shapes
   size_t unknown_flops = 0;  // nodes whose work depends on symbolic dimensions
 };
 

@@ -103,8 +103,8 @@ Result<void> write_npy(const std::string& path, const Buffer& buffer) try {
   }
   std::string shape;
   for (const int64_t dim : buffer.dims()) shape += std::to_string(dim) + ", ";
-  std::string header = "{'descr': '" + std::string(code) +
-                       "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  std::string header =
+      "{'descr': '" + std::string(code) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   while ((header.size() + 11) % 64 != 0) header += ' ';
   header += '\n';
   std::string start(kMagic);

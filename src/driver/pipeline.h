@@ -13,14 +13,14 @@
 namespace hone {
 
 struct OptimizeOptions {
-  std::set<std::string> disabled;       // passes that are left out
+  std::set<std::string> disabled;  // passes that are left out
   FoldOptions fold;
-  int max_rounds = 8;                   // the passes are repeated until nothing changes
+  int max_rounds = 8;  // the passes are repeated until nothing changes
   std::function<void(const std::string& pass, const Graph&)> after_pass;  // dumps; may be null
 };
 
 struct OptimizeReport {
-  std::vector<PassReport> passes;       // summed over the rounds, in order
+  std::vector<PassReport> passes;  // summed over the rounds, in order
   int rounds = 0;
 };
 

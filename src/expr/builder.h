@@ -68,7 +68,7 @@ class Builder {
   AxisId begin_scan(std::string name, Dim extent);
   Operand carry(std::string name, const Operand& init);  // gives the state inside the scan
   void set_next(const Operand& state, const Operand& next);
-  Operand collect(std::string name, const Operand& source);  // readable after end_scan
+  Operand collect(std::string name, const Operand& source);     // readable after end_scan
   Operand final_value(std::string name, const Operand& state);  // readable after end_scan
   void end_scan();
 
@@ -91,7 +91,7 @@ class Builder {
   std::vector<Axis> declare(const Axes& axes);
 
   TensorExpr expr_;
-  std::vector<Axis> axes_;                // AxisId value - kBuilderAxisBase
+  std::vector<Axis> axes_;  // AxisId value - kBuilderAxisBase
   std::vector<OpenScan> open_scans_;
 };
 

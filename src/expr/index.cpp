@@ -100,10 +100,10 @@ struct IndexBuilder {
     const Dim whole = floor_div(index.offset_, divisor);
     if (whole * divisor == index.offset_ || divisor.is_const()) {
       // A constant divisor also takes the constant part's multiple, keeping 0 <= rest < divisor.
-      const Dim part = divisor.is_const() && !index.offset_.is_const() &&
-                               !(whole * divisor == index.offset_)
-                           ? Dim(floor_div(index.offset_.constant_part(), divisor.value()))
-                           : whole;
+      const Dim part =
+          divisor.is_const() && !index.offset_.is_const() && !(whole * divisor == index.offset_)
+              ? Dim(floor_div(index.offset_.constant_part(), divisor.value()))
+              : whole;
       multiple.offset_ += part;
       rest.offset_ += index.offset_ - part * divisor;
     } else {
@@ -228,8 +228,7 @@ Index mod(const Index& a, const Dim& divisor) {
   Index rest;
   IndexBuilder::split(a, divisor, multiple, rest);
   if (rest.is_const()) return {mod(rest.offset_, divisor)};
-  return IndexBuilder::of_atom(
-      {IndexAtom::Kind::kMod, {}, std::move(rest), {}, divisor, {}, {}});
+  return IndexBuilder::of_atom({IndexAtom::Kind::kMod, {}, std::move(rest), {}, divisor, {}, {}});
 }
 
 namespace {

@@ -84,9 +84,9 @@ struct IndexAtom {
 
 // How axes, tensors and symbols are replaced when an expression moves to another place.
 struct Substitution {
-  std::function<Index(AxisId)> axis;             // null: unchanged
-  std::function<int(int)> tensor;                // null: unchanged
-  std::function<TableId(TableId)> table;         // null: unchanged
+  std::function<Index(AxisId)> axis;      // null: unchanged
+  std::function<int(int)> tensor;         // null: unchanged
+  std::function<TableId(TableId)> table;  // null: unchanged
   const std::map<std::string, Dim>* symbols = nullptr;
 };
 [[nodiscard]] Index substitute(const Index& index, const Substitution& how);

@@ -104,9 +104,7 @@ Literal Literal::infinity(bool negative) {
   return Literal(negative ? Kind::kNegativeInfinity : Kind::kPositiveInfinity);
 }
 
-Literal Literal::nan() {
-  return Literal(Kind::kNan);
-}
+Literal Literal::nan() { return Literal(Kind::kNan); }
 
 Literal Literal::square_root(const Literal& value) {
   if (!value.is_finite() || value.negative_ || value.radicand_ != 1)
@@ -129,10 +127,14 @@ Literal Literal::square_root(const Literal& value) {
 
 double Literal::to_double() const {
   switch (kind_) {
-    case Kind::kPositiveInfinity: return std::numeric_limits<double>::infinity();
-    case Kind::kNegativeInfinity: return -std::numeric_limits<double>::infinity();
-    case Kind::kNan: return std::numeric_limits<double>::quiet_NaN();
-    case Kind::kFinite: break;
+    case Kind::kPositiveInfinity:
+      return std::numeric_limits<double>::infinity();
+    case Kind::kNegativeInfinity:
+      return -std::numeric_limits<double>::infinity();
+    case Kind::kNan:
+      return std::numeric_limits<double>::quiet_NaN();
+    case Kind::kFinite:
+      break;
   }
   long double value = static_cast<long double>(numerator_) / static_cast<long double>(denominator_);
   if (radicand_ != 1) value *= std::sqrt(static_cast<long double>(radicand_));
@@ -153,10 +155,14 @@ std::optional<int64_t> Literal::to_int() const {
 
 std::string Literal::to_string() const {
   switch (kind_) {
-    case Kind::kPositiveInfinity: return "inf";
-    case Kind::kNegativeInfinity: return "-inf";
-    case Kind::kNan: return "nan";
-    case Kind::kFinite: break;
+    case Kind::kPositiveInfinity:
+      return "inf";
+    case Kind::kNegativeInfinity:
+      return "-inf";
+    case Kind::kNan:
+      return "nan";
+    case Kind::kFinite:
+      break;
   }
   uint64_t top = numerator_;
   uint64_t bottom = denominator_;
@@ -186,10 +192,14 @@ uint64_t Literal::hash() const {
 Literal Literal::negated() const {
   Literal result = *this;
   switch (kind_) {
-    case Kind::kPositiveInfinity: return infinity(true);
-    case Kind::kNegativeInfinity: return infinity(false);
-    case Kind::kNan: return result;
-    case Kind::kFinite: break;
+    case Kind::kPositiveInfinity:
+      return infinity(true);
+    case Kind::kNegativeInfinity:
+      return infinity(false);
+    case Kind::kNan:
+      return result;
+    case Kind::kFinite:
+      break;
   }
   if (numerator_ != 0) result.negative_ = !negative_;
   return result;

@@ -33,7 +33,7 @@ class Literal {
   [[nodiscard]] int exponent() const { return exponent_; }
   [[nodiscard]] uint64_t radicand() const { return radicand_; }
 
-  [[nodiscard]] double to_double() const;            // nearest
+  [[nodiscard]] double to_double() const;               // nearest
   [[nodiscard]] std::optional<int64_t> to_int() const;  // when it is an integer in range
   // [-]N[pE][/D][*sqrt(R)]: "3", "-1/3", "5p-20" (5 * 2^-20), "3/4*sqrt(2)"; "inf", "-inf", "nan"
   [[nodiscard]] std::string to_string() const;

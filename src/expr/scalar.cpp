@@ -26,11 +26,16 @@ Operands operands_of(Fn fn) {
 
 bool accepts(Operands operands, ElementType t) {
   switch (operands) {
-    case Operands::kNumbers: return is_number(t);
-    case Operands::kFloats: return is_float(t);
-    case Operands::kIntegers: return is_integer(t);
-    case Operands::kBooleans: return t == ElementType::kBool;
-    case Operands::kAny: return is_number(t) || t == ElementType::kBool;
+    case Operands::kNumbers:
+      return is_number(t);
+    case Operands::kFloats:
+      return is_float(t);
+    case Operands::kIntegers:
+      return is_integer(t);
+    case Operands::kBooleans:
+      return t == ElementType::kBool;
+    case Operands::kAny:
+      return is_number(t) || t == ElementType::kBool;
   }
   return false;
 }
@@ -51,7 +56,7 @@ ElementType check_types(Fn fn, const std::vector<Scalar>& args) {
     if (!accepts(operands_of(fn), args[i].type())) type_error(fn, args[i]);
     if (args[i].type() != type)
       throw_invalid(std::string(info.name) + " has operands of types " +
-                    std::string(name_of(type)) + " and " + std::string(name_of(args[i].type())),
+                        std::string(name_of(type)) + " and " + std::string(name_of(args[i].type())),
                     "cast one of them");
   }
   return info.boolean_result ? ElementType::kBool : type;
@@ -60,12 +65,17 @@ ElementType check_types(Fn fn, const std::vector<Scalar>& args) {
 Scalar make(ScalarNode node) {
   uint64_t h = combine_hash(static_cast<uint64_t>(node.kind), static_cast<uint64_t>(node.type));
   switch (node.kind) {
-    case ScalarNode::Kind::kLiteral: h = combine_hash(h, node.literal.hash()); break;
-    case ScalarNode::Kind::kParameter: h = hash_text(node.name, h); break;
-    case ScalarNode::Kind::kIndex: h = combine_hash(h, node.index.hash()); break;
+    case ScalarNode::Kind::kLiteral:
+      h = combine_hash(h, node.literal.hash());
+      break;
+    case ScalarNode::Kind::kParameter:
+      h = hash_text(node.name, h);
+      break;
+    case ScalarNode::Kind::kIndex:
+      h = combine_hash(h, node.index.hash());
+      break;
     case ScalarNode::Kind::kTable:
-      h = combine_hash(combine_hash(h, static_cast<uint64_t>(node.table.value)),
-                       node.index.hash());
+      h = combine_hash(combine_hash(h, static_cast<uint64_t>(node.table.value)), node.index.hash());
       break;
     case ScalarNode::Kind::kRead:
       h = combine_hash(h, static_cast<uint64_t>(node.tensor));
@@ -239,14 +249,19 @@ struct Substituter {
 
   Scalar rebuild(const ScalarNode& node) {
     switch (node.kind) {
-      case ScalarNode::Kind::kLiteral: return Scalar::literal(node.type, node.literal);
-      case ScalarNode::Kind::kParameter: return Scalar::parameter(node.type, node.name);
-      case ScalarNode::Kind::kIndex: return Scalar::index(substitute(node.index, how));
+      case ScalarNode::Kind::kLiteral:
+        return Scalar::literal(node.type, node.literal);
+      case ScalarNode::Kind::kParameter:
+        return Scalar::parameter(node.type, node.name);
+      case ScalarNode::Kind::kIndex:
+        return Scalar::index(substitute(node.index, how));
       case ScalarNode::Kind::kTable:
         return Scalar::table(node.type, how.table ? how.table(node.table) : node.table,
                              substitute(node.index, how));
-      case ScalarNode::Kind::kRead: return rebuild_read(node);
-      case ScalarNode::Kind::kApply: break;
+      case ScalarNode::Kind::kRead:
+        return rebuild_read(node);
+      case ScalarNode::Kind::kApply:
+        break;
     }
     std::vector<Scalar> args;
     args.reserve(node.args.size());

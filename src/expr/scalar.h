@@ -16,25 +16,70 @@ namespace hone {
 
 // Scalar functions. Their meaning: expr/functions.h, one table row each.
 enum class Fn : uint8_t {
-  kAdd, kSub, kMul, kDiv, kNeg, kAbs, kMin, kMax, kPow, kMod, kFmod, kSign,
-  kFloor, kCeil, kRound, kTrunc,
-  kExp, kExpm1, kLog, kLog1p, kSqrt, kErf, kTanh, kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh,
-  kCosh, kAsinh, kAcosh, kAtanh,
-  kEq, kLt, kLe, kAnd, kOr, kXor, kNot,
-  kBitAnd, kBitOr, kBitXor, kBitNot, kShiftLeft, kShiftRight,
-  kIsNan, kIsInf, kSelect, kCast, kCastWrap,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kNeg,
+  kAbs,
+  kMin,
+  kMax,
+  kPow,
+  kMod,
+  kFmod,
+  kSign,
+  kFloor,
+  kCeil,
+  kRound,
+  kTrunc,
+  kExp,
+  kExpm1,
+  kLog,
+  kLog1p,
+  kSqrt,
+  kErf,
+  kTanh,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kEq,
+  kLt,
+  kLe,
+  kAnd,
+  kOr,
+  kXor,
+  kNot,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kBitNot,
+  kShiftLeft,
+  kShiftRight,
+  kIsNan,
+  kIsInf,
+  kSelect,
+  kCast,
+  kCastWrap,
 };
 inline constexpr int kFnCount = static_cast<int>(Fn::kCastWrap) + 1;
 
 // Facts about a scalar function that every interpretation shares.
 struct FnInfo {
-  std::string_view name;    // in the text form: "exp", or the operator sign for infix ones
+  std::string_view name;  // in the text form: "exp", or the operator sign for infix ones
   int arity;
-  int infix;                // binding strength, 0 when written as a call
-  bool boolean_result;      // comparison or test
+  int infix;            // binding strength, 0 when written as a call
+  bool boolean_result;  // comparison or test
   bool commutative;
-  bool opaque_in_field;     // a seeded random function in F_p
-  int flops;                // operations it counts for
+  bool opaque_in_field;  // a seeded random function in F_p
+  int flops;             // operations it counts for
 };
 [[nodiscard]] const FnInfo& info_of(Fn fn);
 

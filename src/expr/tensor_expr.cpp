@@ -58,8 +58,8 @@ bool same_stage(const Stage& a, const Stage& b) {
          std::equal(a.inner.begin(), a.inner.end(), b.inner.begin(), b.inner.end(), same_stage) &&
          std::equal(a.carried.begin(), a.carried.end(), b.carried.begin(), b.carried.end(),
                     same_carried) &&
-         std::equal(a.collected.begin(), a.collected.end(), b.collected.begin(),
-                    b.collected.end(), same_collected);
+         std::equal(a.collected.begin(), a.collected.end(), b.collected.begin(), b.collected.end(),
+                    same_collected);
 }
 
 }  // namespace
@@ -94,8 +94,7 @@ bool operator==(const TensorExpr& a, const TensorExpr& b) {
                     same_decl) &&
          std::equal(a.tables.begin(), a.tables.end(), b.tables.begin(), b.tables.end(),
                     same_table) &&
-         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
-                    same_stage);
+         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same_stage);
 }
 
 namespace {

@@ -21,8 +21,16 @@ struct Axis {
 
 enum class Combiner : uint8_t {
   kNone,  // no reduction axes; in a scatter: the last update wins
-  kSum, kProduct, kMax, kMin, kAnd, kOr,
-  kArgMaxFirst, kArgMaxLast, kArgMinFirst, kArgMinLast,  // one reduction axis; result is i64
+  kSum,
+  kProduct,
+  kMax,
+  kMin,
+  kAnd,
+  kOr,
+  kArgMaxFirst,
+  kArgMaxLast,
+  kArgMinFirst,
+  kArgMinLast,  // one reduction axis; result is i64
 };
 [[nodiscard]] std::string_view name_of(Combiner combiner);  // "sum", "argmax", "argmax_last", ...
 
@@ -36,7 +44,7 @@ struct TensorDecl {
 // Constants along one axis: index tables (Resize nearest) or coefficients (Resize linear).
 struct Table {
   std::string name;
-  std::vector<int64_t> indices;   // one of the two is empty
+  std::vector<int64_t> indices;  // one of the two is empty
   std::vector<Literal> literals;
 };
 
@@ -48,22 +56,22 @@ struct Stage {
     kScan,     // for step = 0 .. extent-1: run `inner`; state <- next
   } kind = Kind::kMap;
 
-  int result = -1;            // tensor defined here (kMap, kScatter)
-  std::vector<Axis> axes;     // output axes; AxisId 0 ..
-  std::vector<Axis> reduce;   // AxisId axes.size() ..
+  int result = -1;           // tensor defined here (kMap, kScatter)
+  std::vector<Axis> axes;    // output axes; AxisId 0 ..
+  std::vector<Axis> reduce;  // AxisId axes.size() ..
   Combiner combiner = Combiner::kNone;
   Scalar body;
 
   std::vector<Index> target;  // kScatter
   Scalar update;              // kScatter
 
-  Axis step;                  // kScan; AxisId -1 inside `inner` (-2 in a scan nested deeper)
+  Axis step;  // kScan; AxisId -1 inside `inner` (-2 in a scan nested deeper)
   std::vector<Stage> inner;
   struct Carried {
-    int state;   // tensor that `inner` reads: the value before this step
-    int init;    // tensor with the first value
-    int next;    // tensor defined in `inner`: the value after this step
-    int final;   // tensor defined by the scan: the value after the last step
+    int state;  // tensor that `inner` reads: the value before this step
+    int init;   // tensor with the first value
+    int next;   // tensor defined in `inner`: the value after this step
+    int final;  // tensor defined by the scan: the value after the last step
   };
   std::vector<Carried> carried;
   struct Collected {
@@ -87,7 +95,7 @@ struct TensorExpr {
   int operand_count = 0;
   std::vector<Table> tables;
   std::vector<Stage> stages;
-  std::vector<int> outputs;         // tensor ids; an output may be an operand
+  std::vector<int> outputs;  // tensor ids; an output may be an operand
   std::vector<DimEquality> equalities;
 
   [[nodiscard]] TensorType output_type(size_t i) const {

@@ -143,7 +143,8 @@ class Verifier {
     for (const Index& index : node.indices) check(index);
     if (node.outside) check(Scalar(node.outside));
     if (!is_defined(node.tensor)) return report(where_, "reads a tensor that is not yet defined");
-    if (decl(node.tensor).type != node.type) report(where_, "a read has another type than its tensor");
+    if (decl(node.tensor).type != node.type)
+      report(where_, "a read has another type than its tensor");
     if (decl(node.tensor).shape.size() != node.indices.size())
       report(where_, "a read has another rank than its tensor");
   }

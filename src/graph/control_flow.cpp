@@ -16,9 +16,7 @@ const Graph* body_of(const Node& node, const std::string& attribute) {
   return graph == nullptr ? nullptr : graph->get();
 }
 
-bool truth(const Buffer& condition) {
-  return condition.count() > 0 && condition.as_int(0) != 0;
-}
+bool truth(const Buffer& condition) { return condition.count() > 0 && condition.as_int(0) != 0; }
 
 // Buffers of equal type and shape, stacked along a new axis.
 Result<Buffer> stack(const Node& node, const Buffers& parts, ElementType type, int axis,
@@ -62,9 +60,10 @@ Result<Buffer> slice(const Node& node, const Buffer& buffer, int axis, int64_t p
   if (result.byte_size() == 0) return result;
   const size_t block = result.byte_size() / static_cast<size_t>(outer);
   for (size_t o = 0; o < static_cast<size_t>(outer); ++o)
-    std::memcpy(result.mutable_data() + o * block,
-                buffer.data() + (o * static_cast<size_t>(extent) + static_cast<size_t>(position)) * block,
-                block);
+    std::memcpy(
+        result.mutable_data() + o * block,
+        buffer.data() + (o * static_cast<size_t>(extent) + static_cast<size_t>(position)) * block,
+        block);
   return result;
 }
 
@@ -103,7 +102,8 @@ Result<Buffers> run_loop(const Node& node, std::span<const Buffer> operands,
     for (size_t k = 0; k < scans; ++k) collected[k].push_back((*outputs)[1 + state.size() + k]);
   }
   for (size_t k = 0; k < scans; ++k) {
-    const ElementType type = body->value(body->outputs()[1 + (operands.size() - 2) + k]).type.element;
+    const ElementType type =
+        body->value(body->outputs()[1 + (operands.size() - 2) + k]).type.element;
     Result<Buffer> stacked = stack(node, collected[k], type, 0, false);
     if (!stacked) return std::unexpected(std::move(stacked.error()));
     state.push_back(*std::move(stacked));
@@ -144,9 +144,9 @@ Result<Buffers> run_scan(const Node& node, std::span<const Buffer> operands,
     Buffers inputs = state;
     for (size_t k = 0; k < inputs_scanned; ++k) {
       const bool backward = entry(node, "scan_input_directions", k) != 0;
-      Result<Buffer> part = slice(node, operands[states + k],
-                                  static_cast<int>(entry(node, "scan_input_axes", k)),
-                                  backward ? length - 1 - i : i);
+      Result<Buffer> part =
+          slice(node, operands[states + k], static_cast<int>(entry(node, "scan_input_axes", k)),
+                backward ? length - 1 - i : i);
       if (!part) return std::unexpected(std::move(part.error()));
       inputs.push_back(*std::move(part));
     }

@@ -35,24 +35,24 @@ struct Value {
   Buffer constant;          // kConstant; and the default of an input that has one
   std::optional<std::vector<Dim>> dims;  // contents of a small integer tensor, as far as known
   NodeId producer;
-  std::string doc;          // doc_string and metadata of the source, kept for export
+  std::string doc;  // doc_string and metadata of the source, kept for export
   std::map<std::string, std::string> metadata;
 };
 
 struct Node {
-  std::string op;           // operator's name
-  std::string domain;       // "" is ai.onnx
-  int opset = 0;            // version of the domain
+  std::string op;                    // operator's name
+  std::string domain;                // "" is ai.onnx
+  int opset = 0;                     // version of the domain
   const OperatorDef* def = nullptr;  // entry of the table, if any
-  ExprRef inline_expr;      // the operator is this expression
+  ExprRef inline_expr;               // the operator is this expression
   Attributes attributes;
-  std::vector<ValueId> inputs;   // invalid id: an absent optional input
-  std::vector<ValueId> outputs;  // invalid id: an output that nobody asked for
-  std::vector<ValueId> captures; // values that subgraphs in the attributes read by name
+  std::vector<ValueId> inputs;    // invalid id: an absent optional input
+  std::vector<ValueId> outputs;   // invalid id: an output that nobody asked for
+  std::vector<ValueId> captures;  // values that subgraphs in the attributes read by name
   // ONNX's own function body, where the table has no meaning: inputs and outputs in order.
   std::shared_ptr<const Graph> expansion;
-  ExprRef meaning;          // set by infer(): the node's expression for the types at hand
-  std::string why_opaque;   // set by infer(): why there is none
+  ExprRef meaning;         // set by infer(): the node's expression for the types at hand
+  std::string why_opaque;  // set by infer(): why there is none
   std::string name;
   std::string overload;
   std::string doc;

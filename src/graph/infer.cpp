@@ -87,7 +87,8 @@ class Inference {
 
   void take_expr(Node& node, ExprRef expr) {
     if (node.outputs.size() > expr->outputs.size())
-      return report(node, {ErrorKind::kInvalid, {},
+      return report(node, {ErrorKind::kInvalid,
+                           {},
                            "has " + std::to_string(node.outputs.size()) + " outputs, but " +
                                node.full_op() + " gives " + std::to_string(expr->outputs.size()),
                            {}});
@@ -132,8 +133,8 @@ class Inference {
       Shape& shape = *graph_.value(id).type.shape;
       for (size_t axis = 0; axis < shape.size(); ++axis)
         if (shape[axis].is(-1))
-          shape[axis] = Dim::symbol("unknown_" + std::to_string(id.value) + "_" +
-                                    std::to_string(axis));
+          shape[axis] =
+              Dim::symbol("unknown_" + std::to_string(id.value) + "_" + std::to_string(axis));
     }
   }
 

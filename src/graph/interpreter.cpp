@@ -105,8 +105,8 @@ class Interpreter {
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
       const ValueId id = graph_.inputs()[i];
       const Value& value = graph_.value(id);
-      const Buffer given = i < inputs.size() && !inputs[i].empty_handle() ? inputs[i]
-                                                                          : value.constant;
+      const Buffer given =
+          i < inputs.size() && !inputs[i].empty_handle() ? inputs[i] : value.constant;
       if (given.empty_handle() && options_.allow_absent_inputs) continue;
       if (given.empty_handle())
         return Error{ErrorKind::kInvalid, "input " + value.name, "is missing", "give a value"};
@@ -118,10 +118,10 @@ class Interpreter {
 
   std::optional<Error> check_input(const Value& value, const Buffer& given) {
     const auto mismatch = [&] {
-      return Error{ErrorKind::kInvalid, "input " + value.name,
-                   "expects " + value.type.to_string() + " but is given " +
-                       given.tensor_type().to_string(),
-                   "pass an array of that type and shape"};
+      return Error{
+          ErrorKind::kInvalid, "input " + value.name,
+          "expects " + value.type.to_string() + " but is given " + given.tensor_type().to_string(),
+          "pass an array of that type and shape"};
     };
     if (value.type.element != ElementType::kInvalid && value.type.element != given.type() &&
         given.type() != storage_type(value.type.element, options_.evaluate.domain))
@@ -153,9 +153,9 @@ class Interpreter {
     for (const ValueId input : node.inputs) operands.push_back(fetch(input));
     std::map<std::string, Buffer> captured;
     for (const ValueId id : node.captures) captured[graph_.value(id).name] = fetch(id);
-    Result<std::vector<Buffer>> outputs =
-        is_control_flow(node) ? run_control_flow(node, operands, captured, options_)
-                              : interpret_node(graph_, node, operands, options_);
+    Result<std::vector<Buffer>> outputs = is_control_flow(node)
+                                              ? run_control_flow(node, operands, captured, options_)
+                                              : interpret_node(graph_, node, operands, options_);
     if (!outputs) return std::move(outputs.error());
     for (const ValueId input : node.inputs) release(input);
     for (const ValueId capture : node.captures) release(capture);

@@ -16,7 +16,7 @@ struct InterpretOptions {
   EvaluateOptions evaluate;
   std::function<void(size_t done, size_t all)> progress;  // may be null
   std::function<bool()> cancelled;                        // may be null
-  const std::map<std::string, Buffer>* outer = nullptr;  // values of the graph around this one
+  const std::map<std::string, Buffer>* outer = nullptr;   // values of the graph around this one
   bool allow_absent_inputs = false;                       // bodies of functions
 };
 

@@ -29,7 +29,8 @@ struct AttributeHash {
 bool same_bits(const Attribute& a, const Attribute& b) {
   const auto* x = std::get_if<float>(&a);
   const auto* y = std::get_if<float>(&b);
-  if (x != nullptr && y != nullptr) return std::bit_cast<uint32_t>(*x) == std::bit_cast<uint32_t>(*y);
+  if (x != nullptr && y != nullptr)
+    return std::bit_cast<uint32_t>(*x) == std::bit_cast<uint32_t>(*y);
   return a == b;
 }
 
@@ -72,7 +73,8 @@ bool is_plain_copy(const TensorExpr& expr) {
   for (size_t i = 0; i < stage.body->indices.size(); ++i) {
     const Index& index = stage.body->indices[i];
     const AxisId* axis = index.as_axis();
-    const bool only_zero = expr.tensors[0].shape[i].is(1) && index.is_const() && index.offset().is(0);
+    const bool only_zero =
+        expr.tensors[0].shape[i].is(1) && index.is_const() && index.offset().is(0);
     if (!only_zero && (axis == nullptr || axis->value != static_cast<int>(i))) return false;
   }
   return true;

@@ -33,7 +33,8 @@ size_t sweep_dead(Graph& graph) {
   for (auto at = graph.order().rbegin(); at != graph.order().rend(); ++at) {
     const Node& node = graph.node(*at);
     bool used = false;
-    for (const ValueId output : node.outputs) used = used || (output.valid() && uses[output.index()] > 0);
+    for (const ValueId output : node.outputs)
+      used = used || (output.valid() && uses[output.index()] > 0);
     if (used) continue;
     dead[at->index()] = true;
     ++removed;

@@ -10,7 +10,7 @@ namespace hone {
 
 struct PassReport {
   std::string pass;
-  size_t changed = 0;   // nodes removed, merged or folded
+  size_t changed = 0;  // nodes removed, merged or folded
   double seconds = 0;
 };
 
@@ -22,10 +22,10 @@ PassReport merge_common_nodes(Graph& graph);
 PassReport forward_identities(Graph& graph);
 
 struct FoldOptions {
-  size_t max_bytes = 1 << 20;     // never makes a constant larger than this ...
-  double max_growth = 1.0;        // ... or than this factor of the bytes it replaces, if more
-  bool keep_dequantize = true;    // DequantizeLinear of constants stays: it saves memory
-  double max_steps = 1e9;         // evaluations of a scalar; whoever runs the model has more time
+  size_t max_bytes = 1 << 20;   // never makes a constant larger than this ...
+  double max_growth = 1.0;      // ... or than this factor of the bytes it replaces, if more
+  bool keep_dequantize = true;  // DequantizeLinear of constants stays: it saves memory
+  double max_steps = 1e9;       // evaluations of a scalar; whoever runs the model has more time
 };
 // Evaluates nodes whose inputs are all constant.
 PassReport fold_constants(Graph& graph, const FoldOptions& options = {});

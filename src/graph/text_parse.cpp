@@ -69,13 +69,20 @@ class Parser {
     }
     const Position at = lexer_.at();
     const std::string value = assigned_string();
-    if (key == "producer_name") model.producer_name = value;
-    else if (key == "producer_version") model.producer_version = value;
-    else if (key == "domain") model.domain = value;
-    else if (key == "doc") model.doc = value;
-    else if (key == "function") model.functions.push_back(value);
-    else if (key == "unknown_fields") model.unknown_fields = value;
-    else lexer_.fail_at(at, "a model has no item " + key);
+    if (key == "producer_name")
+      model.producer_name = value;
+    else if (key == "producer_version")
+      model.producer_version = value;
+    else if (key == "domain")
+      model.domain = value;
+    else if (key == "doc")
+      model.doc = value;
+    else if (key == "function")
+      model.functions.push_back(value);
+    else if (key == "unknown_fields")
+      model.unknown_fields = value;
+    else
+      lexer_.fail_at(at, "a model has no item " + key);
   }
 
   // A signed number token, as text.
@@ -159,14 +166,16 @@ class Parser {
     lexer_.expect("[");
     while (!lexer_.accept("]")) {
       const Position place = lexer_.at();
-      if (is_real) reals.push_back(real<double>(number(), place));
-      else integers.push_back(integer());
+      if (is_real)
+        reals.push_back(real<double>(number(), place));
+      else
+        integers.push_back(integer());
       if (!lexer_.sees("]")) lexer_.expect(",");
     }
     const auto given = static_cast<int64_t>(is_real ? reals.size() : integers.size());
     if (given != count)
-      lexer_.fail_at(at, "expects " + std::to_string(count) + " elements, has " +
-                             std::to_string(given));
+      lexer_.fail_at(
+          at, "expects " + std::to_string(count) + " elements, has " + std::to_string(given));
     if (is_real) {
       const Buffer wide = Buffer::of<double>(ElementType::kF64, *dims, reals);
       return convert(wide, type.element);
@@ -182,7 +191,8 @@ class Parser {
       lexer_.fail_at(at, "there is no data " + std::to_string(index));
     const Buffer& found = blobs_[static_cast<size_t>(index)];
     if (found.tensor_type() != type)
-      lexer_.fail_at(at, "data " + std::to_string(index) + " is " + found.tensor_type().to_string());
+      lexer_.fail_at(at,
+                     "data " + std::to_string(index) + " is " + found.tensor_type().to_string());
     return found;
   }
 
@@ -352,11 +362,16 @@ class Parser {
       if (key == "meta") return meta(node.metadata);
       const Position at = lexer_.at();
       const std::string value = assigned_string();
-      if (key == "name") node.name = value;
-      else if (key == "overload") node.overload = value;
-      else if (key == "doc") node.doc = value;
-      else if (key == "origin") node.origin.push_back(value);
-      else lexer_.fail_at(at, "a node has no item " + key);
+      if (key == "name")
+        node.name = value;
+      else if (key == "overload")
+        node.overload = value;
+      else if (key == "doc")
+        node.doc = value;
+      else if (key == "origin")
+        node.origin.push_back(value);
+      else
+        lexer_.fail_at(at, "a node has no item " + key);
     });
   }
 
@@ -420,8 +435,10 @@ class Parser {
     lexer_.expect("[");
     while (!lexer_.accept("]")) {
       const Position at = lexer_.at();
-      if (lexer_.sees(Token::Kind::kString)) strings.push_back(string());
-      else numbers.emplace_back(at, number());
+      if (lexer_.sees(Token::Kind::kString))
+        strings.push_back(string());
+      else
+        numbers.emplace_back(at, number());
       if (!lexer_.sees("]")) lexer_.expect(",");
     }
     if (numbers.empty()) return strings;

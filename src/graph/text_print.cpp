@@ -42,8 +42,20 @@ std::string type_text(const Value& value) {
 bool prints_exactly(const Buffer& buffer) {
   using enum ElementType;
   switch (buffer.type()) {
-    case kF32: case kF64: case kF16: case kBF16: case kI8: case kI16: case kI32: case kI64:
-    case kU8: case kU16: case kU32: case kBool: case kI4: case kU4:
+    case kF32:
+    case kF64:
+    case kF16:
+    case kBF16:
+    case kI8:
+    case kI16:
+    case kI32:
+    case kI64:
+    case kU8:
+    case kU16:
+    case kU32:
+    case kBool:
+    case kI4:
+    case kU4:
       break;
     default:
       return false;
@@ -71,7 +83,8 @@ class Printer {
     if (model.model_version != 0) items.add("model_version", std::to_string(model.model_version));
     items.add_text("doc", model.doc);
     items.add_meta(model.metadata);
-    for (const std::string& function : model.functions) items.add("function", string_text(function));
+    for (const std::string& function : model.functions)
+      items.add("function", string_text(function));
     items.add_text("unknown_fields", model.unknown_fields);
     items.close();
     out += "\n";

@@ -40,7 +40,8 @@ class Verifier {
   }
 
   void check_constant(const Value& value) {
-    if (value.constant.empty_handle()) report(value.name, "a constant without data");
+    if (value.constant.empty_handle())
+      report(value.name, "a constant without data");
     else if (value.type != value.constant.tensor_type())
       report(value.name, "a constant's type is not that of its data");
   }
@@ -51,7 +52,8 @@ class Verifier {
       if (input.valid() && !is_defined(input))
         report(node.label(), "reads a value before it is defined");
     for (const ValueId capture : node.captures)
-      if (!is_defined(capture)) report(node.label(), "a subgraph reads a value before it is defined");
+      if (!is_defined(capture))
+        report(node.label(), "a subgraph reads a value before it is defined");
     for (size_t i = 0; i < node.outputs.size(); ++i) check_output(id, node, i);
     for (const auto& [name, attribute] : node.attributes) check_attribute(node, name, attribute);
   }
@@ -63,7 +65,8 @@ class Verifier {
     const Value& value = graph_.value(output);
     if (value.kind != Value::Kind::kResult || value.producer != id)
       report(node.label(), "output " + value.name + " does not name it as producer");
-    if (defined_[output.index()]) report(node.label(), "output " + value.name + " is defined twice");
+    if (defined_[output.index()])
+      report(node.label(), "output " + value.name + " is defined twice");
     defined_[output.index()] = true;
     if (node.meaning && i < node.meaning->outputs.size() &&
         node.meaning->output_type(i).element != value.type.element)

@@ -32,7 +32,8 @@ ElementType OpContext::type(size_t i) const {
 
 const Shape& OpContext::shape(size_t i) const {
   if (!has(i)) throw_invalid(input_name(op_, i) + " is missing");
-  if (!operands_[i].type.shape) throw_unknown("the rank of " + input_name(op_, i) + " is not known");
+  if (!operands_[i].type.shape)
+    throw_unknown("the rank of " + input_name(op_, i) + " is not known");
   return *operands_[i].type.shape;
 }
 
@@ -125,7 +126,8 @@ ElementType OpContext::type_attribute(const std::string& name, ElementType other
   const auto* number = attribute_as<int64_t>(attributes_, name, "an integer");
   if (number == nullptr) return otherwise;
   const auto type = element_type_of_onnx(*number);
-  if (!type) throw_invalid("attribute " + name + " = " + std::to_string(*number) + " is no element type");
+  if (!type)
+    throw_invalid("attribute " + name + " = " + std::to_string(*number) + " is no element type");
   return *type;
 }
 

@@ -14,7 +14,7 @@ namespace hone {
 
 // Contents of an operand, as far as known: a constant, or small integers as symbolic dimensions.
 struct KnownValue {
-  Buffer constant;                   // empty handle: not known as a constant
+  Buffer constant;                       // empty handle: not known as a constant
   std::optional<std::vector<Dim>> dims;  // elements of an integer tensor of rank 0 or 1
 };
 
@@ -45,8 +45,8 @@ class OpContext {
   [[nodiscard]] const Shape& shape(size_t i) const;
   [[nodiscard]] int rank(size_t i) const { return static_cast<int>(shape(i).size()); }
   [[nodiscard]] Dim dim(size_t i, int axis) const { return shape(i).at(static_cast<size_t>(axis)); }
-  [[nodiscard]] std::vector<Dim> dims_value(size_t i) const;     // symbolic integers
-  [[nodiscard]] std::vector<int64_t> ints_value(size_t i) const; // plain integers
+  [[nodiscard]] std::vector<Dim> dims_value(size_t i) const;      // symbolic integers
+  [[nodiscard]] std::vector<int64_t> ints_value(size_t i) const;  // plain integers
   [[nodiscard]] const Buffer& constant(size_t i) const;
   [[nodiscard]] bool is_known(size_t i) const;  // dims_value would succeed
   [[nodiscard]] const OperandInfo& operand_info(size_t i) const { return operands_.at(i); }

@@ -9,10 +9,9 @@ using enum ElementType;
 
 // Indexed by ONNX's number; 0 is UNDEFINED.
 constexpr std::array kByNumber = {
-    kInvalid, kF32, kU8,  kI8,   kU16,      kI16,        kI32,    kI64,        kString,
-    kBool,    kF16, kF64, kU32,  kU64,      kC64,        kC128,   kBF16,       kF8E4M3FN,
-    kF8E4M3FNUZ,    kF8E5M2,     kF8E5M2FNUZ,            kU4,     kI4,         kF4E2M1,
-    kF8E8M0,  kU2,  kI2};
+    kInvalid,    kF32,    kU8,         kI8,  kU16, kI16,    kI32,    kI64,  kString,
+    kBool,       kF16,    kF64,        kU32, kU64, kC64,    kC128,   kBF16, kF8E4M3FN,
+    kF8E4M3FNUZ, kF8E5M2, kF8E5M2FNUZ, kU4,  kI4,  kF4E2M1, kF8E8M0, kU2,   kI2};
 
 }  // namespace
 

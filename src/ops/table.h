@@ -24,12 +24,12 @@ using ReferenceKernel =
 
 struct OperatorDef {
   std::string name{};
-  std::string domain{};       // "" is ai.onnx
-  int since = 1;            // first opset with it
-  std::string doc{};          // one line
-  std::string inputs{};       // "x, w, bias?" ; "xs..." for any number
+  std::string domain{};  // "" is ai.onnx
+  int since = 1;         // first opset with it
+  std::string doc{};     // one line
+  std::string inputs{};  // "x, w, bias?" ; "xs..." for any number
   std::string outputs = "y";
-  std::string attributes{};   // "axis: int = -1, keepdims: int = 1"
+  std::string attributes{};  // "axis: int = -1, keepdims: int = 1"
   // The meaning: an expression over the present operands. May throw a Failure.
   std::function<TensorExpr(OpContext&)> define{};
   // Instead of `define`, where no expression form exists: why, how to run it, and its types. A
@@ -39,11 +39,14 @@ struct OperatorDef {
   // Types of the outputs, -1 for extents that only a run knows. Beside a definition it serves where
   // that needs values of a run. Null: nothing is known.
   std::function<std::vector<TensorType>(OpContext&)> infer{};
-  bool deterministic = true;  // false: never folded, never merged (RandomNormal, Dropout in training)
+  bool deterministic =
+      true;  // false: never folded, never merged (RandomNormal, Dropout in training)
   // A use of it in the text form, for documentation and tests: "Softmax(x: f32[2, 3]) {axis = 1}".
   std::string example{};
 
-  [[nodiscard]] std::string full_name() const { return domain.empty() ? name : domain + "::" + name; }
+  [[nodiscard]] std::string full_name() const {
+    return domain.empty() ? name : domain + "::" + name;
+  }
 };
 
 class OperatorTable {

@@ -18,7 +18,7 @@ struct InternalError : std::logic_error {
 
 }  // namespace hone
 
-#define HONE_CHECK(condition, why)                                          \
-  do {                                                                      \
+#define HONE_CHECK(condition, why)                                                 \
+  do {                                                                             \
     if (!(condition)) ::hone::check_failed(__FILE__, __LINE__, #condition, (why)); \
   } while (false)

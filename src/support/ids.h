@@ -21,7 +21,5 @@ struct Id {
 
 template <typename Tag>
 struct std::hash<hone::Id<Tag>> {
-  size_t operator()(hone::Id<Tag> id) const noexcept {
-    return std::hash<int32_t>{}(id.value);
-  }
+  size_t operator()(hone::Id<Tag> id) const noexcept { return std::hash<int32_t>{}(id.value); }
 };

@@ -18,8 +18,10 @@ constexpr int64_t kMaxBytes = int64_t{1} << 40;
 constexpr size_t kSmallBytes = size_t{1} << 16;
 
 [[noreturn]] void throw_no_memory(ElementType type, const std::vector<int64_t>& dims) {
-  throw Failure{{ErrorKind::kSystem, {},
-                 "no memory for a tensor " + TensorType{type, to_shape(dims)}.to_string(), {}}};
+  throw Failure{{ErrorKind::kSystem,
+                 {},
+                 "no memory for a tensor " + TensorType{type, to_shape(dims)}.to_string(),
+                 {}}};
 }
 
 // calloc rather than aligned_alloc and memset: the system hands out zero pages lazily.
@@ -62,8 +64,8 @@ Buffer Buffer::allocate(ElementType type, std::vector<int64_t> dims) {
   HONE_CHECK(type != ElementType::kInvalid, "a buffer needs an element type");
   Buffer buffer;
   buffer.count_ = checked_count(dims);
-  const auto element_bytes = static_cast<int64_t>(
-      type == ElementType::kString ? sizeof(std::string) : size_of(type));
+  const auto element_bytes =
+      static_cast<int64_t>(type == ElementType::kString ? sizeof(std::string) : size_of(type));
   if (buffer.count_ > kMaxBytes / element_bytes) throw_no_memory(type, dims);
   buffer.type_ = type;
   try {

@@ -35,8 +35,8 @@ void transform(const In* in, size_t n, Out* out, Function function) {
 
 // All codes of a one-byte float type, decoded.
 const std::array<float, 256>& decoded_codes(ElementType type) {
-  static constexpr std::array kTypes = {kF8E4M3FN, kF8E4M3FNUZ, kF8E5M2,
-                                        kF8E5M2FNUZ, kF8E8M0, kF4E2M1};
+  static constexpr std::array kTypes = {kF8E4M3FN,   kF8E4M3FNUZ, kF8E5M2,
+                                        kF8E5M2FNUZ, kF8E8M0,     kF4E2M1};
   static const auto tables = [] {
     std::array<std::array<float, 256>, kElementTypeCount> all{};
     for (const ElementType each : kTypes) {
@@ -50,23 +50,39 @@ const std::array<float, 256>& decoded_codes(ElementType type) {
 
 void load_integers(ElementType type, const std::byte* in, size_t n, int64_t* out) {
   switch (type) {
-    case kI8: case kI4: case kI2: return copy_cast(typed<int8_t>(in), n, out);
-    case kU8: case kU4: case kU2: return copy_cast(typed<uint8_t>(in), n, out);
-    case kI16: return copy_cast(typed<int16_t>(in), n, out);
-    case kU16: return copy_cast(typed<uint16_t>(in), n, out);
-    case kI32: return copy_cast(typed<int32_t>(in), n, out);
-    case kU32: return copy_cast(typed<uint32_t>(in), n, out);
-    case kBool: return transform(typed<uint8_t>(in), n, out, [](uint8_t x) { return x != 0; });
-    default: return copy_cast(typed<int64_t>(in), n, out);
+    case kI8:
+    case kI4:
+    case kI2:
+      return copy_cast(typed<int8_t>(in), n, out);
+    case kU8:
+    case kU4:
+    case kU2:
+      return copy_cast(typed<uint8_t>(in), n, out);
+    case kI16:
+      return copy_cast(typed<int16_t>(in), n, out);
+    case kU16:
+      return copy_cast(typed<uint16_t>(in), n, out);
+    case kI32:
+      return copy_cast(typed<int32_t>(in), n, out);
+    case kU32:
+      return copy_cast(typed<uint32_t>(in), n, out);
+    case kBool:
+      return transform(typed<uint8_t>(in), n, out, [](uint8_t x) { return x != 0; });
+    default:
+      return copy_cast(typed<int64_t>(in), n, out);
   }
 }
 
 void load_floats(ElementType type, const std::byte* in, size_t n, double* out) {
   switch (type) {
-    case kF32: return copy_cast(typed<float>(in), n, out);
-    case kF64: return copy_cast(typed<double>(in), n, out);
-    case kF16: return transform(typed<uint16_t>(in), n, out, decode_f16);
-    case kBF16: return transform(typed<uint16_t>(in), n, out, decode_bf16);
+    case kF32:
+      return copy_cast(typed<float>(in), n, out);
+    case kF64:
+      return copy_cast(typed<double>(in), n, out);
+    case kF16:
+      return transform(typed<uint16_t>(in), n, out, decode_f16);
+    case kBF16:
+      return transform(typed<uint16_t>(in), n, out, decode_bf16);
     default: {
       const auto& table = decoded_codes(type);
       return transform(typed<uint8_t>(in), n, out, [&](uint8_t code) { return table[code]; });
@@ -78,15 +94,27 @@ void load_floats(ElementType type, const std::byte* in, size_t n, double* out) {
 void store_integers(ElementType type, const int64_t* in, size_t n, std::byte* out) {
   auto* bytes = reinterpret_cast<uint8_t*>(out);
   switch (type) {
-    case kI8: case kU8: return copy_cast(in, n, bytes);
-    case kI16: case kU16: return copy_cast(in, n, reinterpret_cast<uint16_t*>(out));
-    case kI32: case kU32: return copy_cast(in, n, reinterpret_cast<uint32_t*>(out));
-    case kBool: return transform(in, n, bytes, [](int64_t x) { return x != 0; });
-    case kI4: return transform(in, n, bytes, [](int64_t x) { return ((x & 15) ^ 8) - 8; });
-    case kU4: return transform(in, n, bytes, [](int64_t x) { return x & 15; });
-    case kI2: return transform(in, n, bytes, [](int64_t x) { return ((x & 3) ^ 2) - 2; });
-    case kU2: return transform(in, n, bytes, [](int64_t x) { return x & 3; });
-    default: return copy_cast(in, n, reinterpret_cast<int64_t*>(out));
+    case kI8:
+    case kU8:
+      return copy_cast(in, n, bytes);
+    case kI16:
+    case kU16:
+      return copy_cast(in, n, reinterpret_cast<uint16_t*>(out));
+    case kI32:
+    case kU32:
+      return copy_cast(in, n, reinterpret_cast<uint32_t*>(out));
+    case kBool:
+      return transform(in, n, bytes, [](int64_t x) { return x != 0; });
+    case kI4:
+      return transform(in, n, bytes, [](int64_t x) { return ((x & 15) ^ 8) - 8; });
+    case kU4:
+      return transform(in, n, bytes, [](int64_t x) { return x & 15; });
+    case kI2:
+      return transform(in, n, bytes, [](int64_t x) { return ((x & 3) ^ 2) - 2; });
+    case kU2:
+      return transform(in, n, bytes, [](int64_t x) { return x & 3; });
+    default:
+      return copy_cast(in, n, reinterpret_cast<int64_t*>(out));
   }
 }
 
@@ -123,8 +151,10 @@ struct Rounding {
 void store_floats(ElementType type, const double* in, size_t n, std::byte* out, Rounding rounding) {
   auto* halves = reinterpret_cast<uint16_t*>(out);
   switch (type) {
-    case kF32: return copy_cast(in, n, reinterpret_cast<float*>(out));
-    case kF64: return copy_cast(in, n, reinterpret_cast<double*>(out));
+    case kF32:
+      return copy_cast(in, n, reinterpret_cast<float*>(out));
+    case kF64:
+      return copy_cast(in, n, reinterpret_cast<double*>(out));
     case kF16:
       return transform(in, n, halves, [](double x) { return encode_f16(round_to_odd(x)); });
     case kBF16:
@@ -151,10 +181,15 @@ int64_t truncate_to_u64(double x) {
 
 void truncate(ElementType type, const double* in, size_t n, int64_t* out) {
   switch (type) {
-    case kBool: return transform(in, n, out, [](double x) { return x != 0; });
-    case kU64: return transform(in, n, out, truncate_to_u64);
-    case kI64: case kU32: return transform(in, n, out, truncate_to_64);
-    default: return transform(in, n, out, truncate_to_32);
+    case kBool:
+      return transform(in, n, out, [](double x) { return x != 0; });
+    case kU64:
+      return transform(in, n, out, truncate_to_u64);
+    case kI64:
+    case kU32:
+      return transform(in, n, out, truncate_to_64);
+    default:
+      return transform(in, n, out, truncate_to_32);
   }
 }
 
@@ -170,9 +205,8 @@ void convert_chunk(ElementType from, const std::byte* in, ElementType to, std::b
   }
   load_integers(from, in, n, integers.data());
   if (!is_float(to)) return store_integers(to, integers.data(), n, out);
-  transform(integers.data(), n, floats.data(), [=](int64_t value) {
-    return integer_to_double(value, from == kU64, to == kF64);
-  });
+  transform(integers.data(), n, floats.data(),
+            [=](int64_t value) { return integer_to_double(value, from == kU64, to == kF64); });
   store_floats(to, floats.data(), n, out, rounding);
 }
 

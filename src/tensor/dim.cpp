@@ -97,8 +97,7 @@ Dim DimBuilder::from_terms(int64_t constant, std::vector<DimTerm> terms) {
   for (DimTerm& term : terms) {
     if (term.factors.empty()) {
       constant = checked_add(constant, term.coefficient);
-    } else if (!collected.empty() &&
-               compare_factors(collected.back().factors, term.factors) == 0) {
+    } else if (!collected.empty() && compare_factors(collected.back().factors, term.factors) == 0) {
       collected.back().coefficient = checked_add(collected.back().coefficient, term.coefficient);
     } else {
       collected.push_back(std::move(term));
@@ -114,8 +113,8 @@ Dim DimBuilder::from_atom(DimAtom atom) {
 
 const DimAtom* as_atom(const Dim& dim) {
   const auto& terms = dim.terms();
-  const bool single = dim.constant_part() == 0 && terms.size() == 1 &&
-                      terms[0].coefficient == 1 && terms[0].factors.size() == 1;
+  const bool single = dim.constant_part() == 0 && terms.size() == 1 && terms[0].coefficient == 1 &&
+                      terms[0].factors.size() == 1;
   return single ? terms[0].factors[0].get() : nullptr;
 }
 

@@ -10,11 +10,16 @@ using Kind = DimAtom::Kind;
 
 bool is_nonnegative(const DimAtom& atom) {
   switch (atom.kind) {
-    case Kind::kSymbol: return true;
-    case Kind::kFloorDiv: return is_nonnegative(atom.left) && is_nonnegative(atom.right);
-    case Kind::kMod: return is_nonnegative(atom.right);  // 0 <= a % b < b
-    case Kind::kMin: return is_nonnegative(atom.left) && is_nonnegative(atom.right);
-    case Kind::kMax: return is_nonnegative(atom.left) || is_nonnegative(atom.right);
+    case Kind::kSymbol:
+      return true;
+    case Kind::kFloorDiv:
+      return is_nonnegative(atom.left) && is_nonnegative(atom.right);
+    case Kind::kMod:
+      return is_nonnegative(atom.right);  // 0 <= a % b < b
+    case Kind::kMin:
+      return is_nonnegative(atom.left) && is_nonnegative(atom.right);
+    case Kind::kMax:
+      return is_nonnegative(atom.left) || is_nonnegative(atom.right);
   }
   return false;
 }
@@ -55,9 +60,8 @@ Dim extremum(Kind kind, const Dim& a, const Dim& b) {
             [](const Dim& x, const Dim& y) { return compare(x, y) < 0; });
   std::vector<Dim> kept;
   for (const Dim& operand : operands) {
-    const bool absorbed = std::any_of(kept.begin(), kept.end(), [&](const Dim& other) {
-      return absorbs(kind, other, operand);
-    });
+    const bool absorbed = std::any_of(
+        kept.begin(), kept.end(), [&](const Dim& other) { return absorbs(kind, other, operand); });
     if (absorbed) continue;
     std::erase_if(kept, [&](const Dim& other) { return absorbs(kind, operand, other); });
     kept.push_back(operand);
@@ -72,8 +76,7 @@ Dim extremum(Kind kind, const Dim& a, const Dim& b) {
 }  // namespace
 
 bool is_nonnegative(const Dim& dim) {
-  return dim.constant_part() >= 0 &&
-         std::ranges::all_of(dim.terms(), [](const DimTerm& term) {
+  return dim.constant_part() >= 0 && std::ranges::all_of(dim.terms(), [](const DimTerm& term) {
            return term.coefficient > 0 && std::ranges::all_of(term.factors, [](const auto& factor) {
                     return is_nonnegative(*factor);
                   });

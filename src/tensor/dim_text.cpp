@@ -23,11 +23,16 @@ std::string operand_text(const Dim& dim) {
 
 std::string atom_text(const DimAtom& atom) {
   switch (atom.kind) {
-    case Kind::kSymbol: return name_text(atom.name);
-    case Kind::kFloorDiv: return operand_text(atom.left) + "/" + operand_text(atom.right);
-    case Kind::kMod: return operand_text(atom.left) + "%" + operand_text(atom.right);
-    case Kind::kMin: return "min(" + atom.left.to_string() + ", " + atom.right.to_string() + ")";
-    case Kind::kMax: return "max(" + atom.left.to_string() + ", " + atom.right.to_string() + ")";
+    case Kind::kSymbol:
+      return name_text(atom.name);
+    case Kind::kFloorDiv:
+      return operand_text(atom.left) + "/" + operand_text(atom.right);
+    case Kind::kMod:
+      return operand_text(atom.left) + "%" + operand_text(atom.right);
+    case Kind::kMin:
+      return "min(" + atom.left.to_string() + ", " + atom.right.to_string() + ")";
+    case Kind::kMax:
+      return "max(" + atom.left.to_string() + ", " + atom.right.to_string() + ")";
   }
   return {};
 }

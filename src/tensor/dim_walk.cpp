@@ -15,19 +15,27 @@ uint64_t hash_of(const DimAtom& atom) {
 
 Dim apply(Kind kind, const Dim& left, const Dim& right) {
   switch (kind) {
-    case Kind::kFloorDiv: return floor_div(left, right);
-    case Kind::kMod: return mod(left, right);
-    case Kind::kMin: return min(left, right);
-    default: return max(left, right);
+    case Kind::kFloorDiv:
+      return floor_div(left, right);
+    case Kind::kMod:
+      return mod(left, right);
+    case Kind::kMin:
+      return min(left, right);
+    default:
+      return max(left, right);
   }
 }
 
 int64_t apply(Kind kind, int64_t left, int64_t right) {
   switch (kind) {
-    case Kind::kFloorDiv: return floor_div(left, right);
-    case Kind::kMod: return floor_mod(left, right);
-    case Kind::kMin: return left < right ? left : right;
-    default: return left < right ? right : left;
+    case Kind::kFloorDiv:
+      return floor_div(left, right);
+    case Kind::kMod:
+      return floor_mod(left, right);
+    case Kind::kMin:
+      return left < right ? left : right;
+    default:
+      return left < right ? right : left;
   }
 }
 

@@ -11,14 +11,33 @@ namespace hone {
 // The order is fixed: tables index by it.
 enum class ElementType : uint8_t {
   kInvalid,
-  kF32, kF64, kF16, kBF16,
-  kI8, kI16, kI32, kI64,
-  kU8, kU16, kU32, kU64,
+  kF32,
+  kF64,
+  kF16,
+  kBF16,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
   kBool,
-  kF8E4M3FN, kF8E4M3FNUZ, kF8E5M2, kF8E5M2FNUZ, kF8E8M0,
-  kI4, kU4, kI2, kU2, kF4E2M1,  // stored one element a byte, unpacked
-  kC64, kC128, kString,          // carried through, never computed with
-  kField,                        // F_p, p = 2^61 - 1; only inside the evaluator
+  kF8E4M3FN,
+  kF8E4M3FNUZ,
+  kF8E5M2,
+  kF8E5M2FNUZ,
+  kF8E8M0,
+  kI4,
+  kU4,
+  kI2,
+  kU2,
+  kF4E2M1,  // stored one element a byte, unpacked
+  kC64,
+  kC128,
+  kString,  // carried through, never computed with
+  kField,   // F_p, p = 2^61 - 1; only inside the evaluator
 };
 inline constexpr int kElementTypeCount = static_cast<int>(ElementType::kField) + 1;
 

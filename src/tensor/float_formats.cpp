@@ -12,9 +12,9 @@ namespace {
 // A sign, an exponent and a mantissa in at most 8 bits.
 struct SmallFormat {
   int bits, mantissa_bits, bias;
-  uint8_t max;       // the largest finite magnitude
-  uint8_t overflow;  // magnitude of what is too large when not saturating
-  uint8_t nan;       // magnitude, or all bits when unsigned_zero
+  uint8_t max;         // the largest finite magnitude
+  uint8_t overflow;    // magnitude of what is too large when not saturating
+  uint8_t nan;         // magnitude, or all bits when unsigned_zero
   bool unsigned_zero;  // the "UZ" formats: the code of -0 is their only NaN
 
   [[nodiscard]] constexpr uint32_t sign_bit() const { return 1U << (bits - 1); }
@@ -30,12 +30,18 @@ constexpr SmallFormat kE2M1{4, 1, 1, 0x7, 0x7, 0x0, false};
 
 constexpr const SmallFormat* format_of(ElementType type) {
   switch (type) {
-    case ElementType::kF8E4M3FN: return &kE4M3FN;
-    case ElementType::kF8E4M3FNUZ: return &kE4M3FNUZ;
-    case ElementType::kF8E5M2: return &kE5M2;
-    case ElementType::kF8E5M2FNUZ: return &kE5M2FNUZ;
-    case ElementType::kF4E2M1: return &kE2M1;
-    default: return nullptr;
+    case ElementType::kF8E4M3FN:
+      return &kE4M3FN;
+    case ElementType::kF8E4M3FNUZ:
+      return &kE4M3FNUZ;
+    case ElementType::kF8E5M2:
+      return &kE5M2;
+    case ElementType::kF8E5M2FNUZ:
+      return &kE5M2FNUZ;
+    case ElementType::kF4E2M1:
+      return &kE2M1;
+    default:
+      return nullptr;
   }
 }
 
@@ -52,8 +58,8 @@ float decode_small(const SmallFormat& format, uint32_t code) {
   const int exponent = static_cast<int>(magnitude >> format.mantissa_bits);
   const uint32_t implicit = exponent == 0 ? 0 : mantissa_mask + 1;
   const auto mantissa = static_cast<float>((magnitude & mantissa_mask) | implicit);
-  const float value = std::ldexp(mantissa, std::max(exponent, 1) - format.bias -
-                                               format.mantissa_bits);
+  const float value =
+      std::ldexp(mantissa, std::max(exponent, 1) - format.bias - format.mantissa_bits);
   return sign != 0 ? -value : value;
 }
 

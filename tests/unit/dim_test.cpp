@@ -1,8 +1,8 @@
 #include "tensor/dim.h"
 
-#include <gtest/gtest.h>
-
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "support/error.h"
 #include "tensor/type.h"
@@ -192,10 +192,14 @@ class RandomExpressions : public testing::Test {
     if (depth == 0) return leaf();
     const Sample a = expression(depth - 1), b = expression(depth - 1);
     switch (pick(0, 7)) {
-      case 0: return {a.dim - b.dim, a.value - b.value};
-      case 1: return {a.dim * b.dim, a.value * b.value};
-      case 2: return {min(a.dim, b.dim), std::min(a.value, b.value)};
-      case 3: return {max(a.dim, b.dim), std::max(a.value, b.value)};
+      case 0:
+        return {a.dim - b.dim, a.value - b.value};
+      case 1:
+        return {a.dim * b.dim, a.value * b.value};
+      case 2:
+        return {min(a.dim, b.dim), std::min(a.value, b.value)};
+      case 3:
+        return {max(a.dim, b.dim), std::max(a.value, b.value)};
       case 4:
         if (b.value != 0) return {floor_div(a.dim, b.dim), floor_div(a.value, b.value)};
         return a;
@@ -205,7 +209,8 @@ class RandomExpressions : public testing::Test {
       case 6:
         if (b.value != 0) return {ceil_div(a.dim, b.dim), -floor_div(-a.value, b.value)};
         return a;
-      default: return {a.dim + b.dim, a.value + b.value};
+      default:
+        return {a.dim + b.dim, a.value + b.value};
     }
   }
 };
