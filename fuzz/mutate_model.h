@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -164,23 +165,27 @@ class ModelMutator {
         const std::string v = text(one ? a->GetString(m, f) : a->GetRepeatedString(m, f, at));
         return one ? a->SetString(&m, f, v) : a->SetRepeatedString(&m, f, at, v);
       }
-      case Field::CPPTYPE_MESSAGE:
-        return set_message(one ? *a->MutableMessage(&m, f) : *a->MutableRepeatedMessage(&m, f, at));
+      case Field::CPPTYPE_MESSAGE: {
+        // Chosen first: a new member of a oneof frees the one before.
+        const std::optional<std::string> bytes = donor(f->message_type());
+        Message& inner = one ? *a->MutableMessage(&m, f) : *a->MutableRepeatedMessage(&m, f, at);
+        if (!bytes) return mutate_one(inner);
+        inner.ParseFromString(*bytes);
+        return;
+      }
       default:
         return;
     }
   }
 
-  // A copy of another message of the same type, or a change inside.
-  void set_message(Message& message) {
-    std::vector<Message*> twins;
-    for (Message* other : messages_)
-      if (other != &message && other->GetDescriptor() == message.GetDescriptor() &&
-          other->ByteSizeLong() < 1024)
-        twins.push_back(other);
-    if (twins.empty()) return mutate_one(message);
-    // By way of bytes: the other message may hold this one, or be held by it.
-    message.ParseFromString(twins[below(twins.size())]->SerializeAsString());
+  // The bytes of some message of this type, if there is one.
+  std::optional<std::string> donor(const google::protobuf::Descriptor* type) {
+    std::vector<std::string> found;
+    for (const Message* other : messages_)
+      if (other->GetDescriptor() == type && other->ByteSizeLong() < 1024)
+        found.push_back(other->SerializeAsString());
+    if (found.empty()) return std::nullopt;
+    return found[below(found.size())];
   }
 
   int64_t integer(int64_t old) {

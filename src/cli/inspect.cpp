@@ -14,6 +14,16 @@ struct Options {
   bool json = false;
 };
 
+// A number, or the polynomial where shapes are symbolic.
+nlohmann::ordered_json number(const Dim& dim) {
+  if (dim.is_const()) return dim.value();
+  return dim.to_string();
+}
+
+std::string flops_text(const Dim& flops) {
+  return flops.is_const() ? with_unit(static_cast<double>(flops.value())) : flops.to_string();
+}
+
 nlohmann::ordered_json to_json(const Model& model, const Inspection& facts) {
   nlohmann::ordered_json out;
   out["ir_version"] = model.ir_version;
@@ -21,12 +31,11 @@ nlohmann::ordered_json to_json(const Model& model, const Inspection& facts) {
   out["inputs"] = facts.inputs;
   out["outputs"] = facts.outputs;
   out["nodes"] = facts.nodes;
-  out["flops"] = facts.flops;
-  out["nodes_of_unknown_flops"] = facts.unknown_flops;
+  out["flops"] = number(facts.flops);
   out["parameters"] = facts.parameters;
   out["parameter_bytes"] = facts.parameter_bytes;
   for (const OperatorCount& op : facts.operators)
-    out["operators"].push_back({{"op", op.op}, {"count", op.count}, {"flops", op.flops}});
+    out["operators"].push_back({{"op", op.op}, {"count", op.count}, {"flops", number(op.flops)}});
   out["opaque"] = nlohmann::ordered_json::array();
   for (const OpaqueNode& node : facts.opaque)
     out["opaque"].push_back({{"node", node.node}, {"op", node.op}, {"reason", node.reason}});
@@ -47,10 +56,16 @@ void print_opaque(const Inspection& facts) {
                nodes[0].empty() ? "" : " (first: " + nodes[0] + ")");
 }
 
+std::string share(const OperatorCount& op, const Inspection& facts) {
+  if (!facts.flops.is_const() || facts.flops.value() == 0) return {};
+  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(op.flops.value()) /
+                                     static_cast<double>(facts.flops.value()));
+}
+
 void print(const std::string& path, const Model& model, const Inspection& facts) {
   fmt::print("{}: {} nodes, {} parameters ({}), {}FLOP\n", path, facts.nodes,
              with_unit(static_cast<double>(facts.parameters)),
-             bytes_text(static_cast<double>(facts.parameter_bytes)), with_unit(facts.flops) + " ");
+             bytes_text(static_cast<double>(facts.parameter_bytes)), flops_text(facts.flops) + " ");
   std::string opsets;
   for (const auto& [domain, version] : model.opsets)
     opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ",
@@ -61,9 +76,7 @@ void print(const std::string& path, const Model& model, const Inspection& facts)
   for (const std::string& output : facts.outputs) fmt::print("  {}\n", output);
   std::vector<std::vector<std::string>> rows = {{"operator", "count", "FLOP", "share"}};
   for (const OperatorCount& op : facts.operators)
-    rows.push_back({op.op, std::to_string(op.count),
-                    op.unknown_flops > 0 && op.flops == 0 ? "symbolic" : with_unit(op.flops),
-                    facts.flops > 0 ? fmt::format("{:.1f} %", 100 * op.flops / facts.flops) : ""});
+    rows.push_back({op.op, std::to_string(op.count), flops_text(op.flops), share(op, facts)});
   fmt::print("\n{}", table_text(rows));
   print_opaque(facts);
 }

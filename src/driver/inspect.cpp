@@ -38,15 +38,12 @@ std::optional<double> known_flops(const TensorExpr& expr) {
   return std::nullopt;
 }
 
-double expanded_flops(const Graph& graph, bool& known) {
-  double sum = 0;
+Dim expanded_flops(const Graph& graph) {
+  Dim sum;
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (node.expansion) sum += expanded_flops(*node.expansion, known);
-    if (!node.meaning) continue;
-    const std::optional<double> flops = known_flops(*node.meaning);
-    known = known && flops.has_value();
-    sum += flops.value_or(0);
+    if (node.expansion) sum += expanded_flops(*node.expansion);
+    if (node.meaning) sum += flops_of(*node.meaning);
   }
   return sum;
 }
@@ -55,18 +52,12 @@ void count_node(const Node& node, OperatorCount& count, Inspection& result) {
   ++count.count;
   ++result.nodes;
   if (node.expansion) {
-    bool known = true;
-    count.flops += expanded_flops(*node.expansion, known);
-    if (!known) ++count.unknown_flops;
-    return;
-  }
-  if (!node.meaning) {
+    count.flops += expanded_flops(*node.expansion);
+  } else if (node.meaning) {
+    count.flops += flops_of(*node.meaning);
+  } else {
     result.opaque.push_back({node.name, node.full_op(), node.why_opaque});
-    return;
   }
-  const std::optional<double> flops = known_flops(*node.meaning);
-  count.flops += flops.value_or(0);
-  if (!flops) ++count.unknown_flops;
 }
 
 void count_graph(const Graph& graph, std::map<std::string, OperatorCount>& counts,
@@ -98,13 +89,15 @@ Inspection inspect(const Model& model) {
   count_graph(graph, counts, result);
   for (auto& [op, count] : counts) {
     result.flops += count.flops;
-    result.unknown_flops += count.unknown_flops;
     result.operators.push_back(std::move(count));
   }
   std::sort(result.operators.begin(), result.operators.end(),
             [](const OperatorCount& a, const OperatorCount& b) {
-              return std::tuple(-a.flops, -static_cast<double>(a.count), a.op) <
-                     std::tuple(-b.flops, -static_cast<double>(b.count), b.op);
+              const auto key = [](const OperatorCount& c) {
+                return std::tuple(c.flops.is_const(), -c.flops.constant_part(),
+                                  -static_cast<int64_t>(c.count), c.op);
+              };
+              return key(a) < key(b);
             });
   return result;
 }

@@ -11,8 +11,7 @@ namespace hone {
 struct OperatorCount {
   std::string op;
   size_t count = 0;
-  double flops = 0;          // of those with known shapes
-  size_t unknown_flops = 0;  // nodes whose work depends on symbolic dimensions
+  Dim flops;  // symbolic where shapes are
 };
 
 struct OpaqueNode {
@@ -24,8 +23,7 @@ struct Inspection {
   std::vector<OperatorCount> operators;      // most work first
   std::vector<OpaqueNode> opaque;
   size_t nodes = 0;
-  double flops = 0;
-  size_t unknown_flops = 0;
+  Dim flops;
   int64_t parameters = 0;
   size_t parameter_bytes = 0;
 };

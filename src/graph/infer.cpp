@@ -1,5 +1,6 @@
 #include "graph/infer.h"
 
+#include <tuple>
 #include <utility>
 
 #include "expr/evaluate.h"
@@ -96,9 +97,22 @@ class Inference {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (!node.outputs[i].valid()) continue;
       Value& value = graph_.value(node.outputs[i]);
-      value.type = node.meaning->output_type(i);
+      set_type(node, value, node.meaning->output_type(i));
       value.dims = contents(node, i);
     }
+  }
+
+  // A shape of more elements than can be counted is wrong, wherever it may be stored.
+  void set_type(const Node& node, Value& value, TensorType type) {
+    if (type.is_const()) {
+      try {
+        std::ignore = checked_count(*to_ints(*type.shape));
+      } catch (const Failure& failure) {
+        report(node, failure.error);
+      }
+    }
+    if (type.element != ElementType::kInvalid) value.opaque_type.clear();
+    value.type = std::move(type);
   }
 
   // Symbolic contents of a small integer output.
@@ -120,7 +134,7 @@ class Inference {
     try {
       const std::vector<TensorType> types = node.def->infer(context);
       for (size_t i = 0; i < node.outputs.size() && i < types.size(); ++i)
-        if (node.outputs[i].valid()) graph_.value(node.outputs[i]).type = types[i];
+        if (node.outputs[i].valid()) set_type(node, graph_.value(node.outputs[i]), types[i]);
     } catch (const Failure& failure) {
       if (failure.error.kind == ErrorKind::kInvalid) report(node, failure.error);
     }

@@ -66,7 +66,10 @@ class Expander {
       const bool news =
           type.element != ElementType::kInvalid &&
           (value.type.element == ElementType::kInvalid || (!value.type.shape && type.shape));
-      if (news) value.type = type;
+      if (news) {
+        value.type = type;
+        value.opaque_type.clear();
+      }
       changed |= news;
     }
     return changed;
