@@ -28,33 +28,30 @@ void count_subgraphs(const Attribute& attribute, std::map<std::string, OperatorC
     for (const GraphRef& graph : *graphs) count_graph(*graph, counts, result);
 }
 
-// Nothing when it depends on symbols, or is beyond all measure.
-std::optional<double> known_flops(const TensorExpr& expr) {
+// Adds to a sum that stays as it is once it is beyond all measure.
+void add_flops(Dim& sum, const TensorExpr& expr) {
   try {
-    const Dim flops = flops_of(expr);
-    if (flops.is_const()) return static_cast<double>(flops.value());
+    sum += flops_of(expr);
   } catch (const Failure&) {
+    // Impossible sizes (2^60 elements) are valid to inspect.
   }
-  return std::nullopt;
 }
 
-Dim expanded_flops(const Graph& graph) {
-  Dim sum;
+void add_flops(Dim& sum, const Graph& graph) {
   for (const NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    if (node.expansion) sum += expanded_flops(*node.expansion);
-    if (node.meaning) sum += flops_of(*node.meaning);
+    if (node.expansion) add_flops(sum, *node.expansion);
+    if (node.meaning) add_flops(sum, *node.meaning);
   }
-  return sum;
 }
 
 void count_node(const Node& node, OperatorCount& count, Inspection& result) {
   ++count.count;
   ++result.nodes;
   if (node.expansion) {
-    count.flops += expanded_flops(*node.expansion);
+    add_flops(count.flops, *node.expansion);
   } else if (node.meaning) {
-    count.flops += flops_of(*node.meaning);
+    add_flops(count.flops, *node.meaning);
   } else {
     result.opaque.push_back({node.name, node.full_op(), node.why_opaque});
   }
@@ -88,7 +85,11 @@ Inspection inspect(const Model& model) {
   std::map<std::string, OperatorCount> counts;
   count_graph(graph, counts, result);
   for (auto& [op, count] : counts) {
-    result.flops += count.flops;
+    try {
+      result.flops += count.flops;
+    } catch (const Failure&) {
+      // As above.
+    }
     result.operators.push_back(std::move(count));
   }
   std::sort(result.operators.begin(), result.operators.end(),

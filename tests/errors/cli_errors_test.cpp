@@ -207,6 +207,7 @@ TEST_F(CliErrors, MissingExternalData) {
   auto& entry = *tensor.add_external_data();
   entry.set_key("location");
   entry.set_value("weights.bin");
+  model.mutable_graph()->mutable_node(0)->set_input(0, "w");  // what nothing reads is not missed
   box.write("model.onnx", bytes_of(model));
   expect_failure({"run", "model.onnx"}, kInvalidInput,
                  {"model.onnx", "'w'", "weights.bin", "beside the model"});
