@@ -11,8 +11,7 @@ namespace {
 using namespace hone::cli;
 
 int run(int argc, char** argv) {
-  CLI::App app("hone makes neural networks in ONNX files faster, and proves what it changes.",
-               "hone");
+  CLI::App app("hone makes neural networks in ONNX files faster, with the same answers.", "hone");
   app.set_version_flag("--version", std::string(hone::kVersion));
   app.require_subcommand(1);
   app.footer(
