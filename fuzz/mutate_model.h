@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <google/protobuf/message.h>
@@ -25,6 +26,7 @@ class ModelMutator {
   void mutate(onnx::ModelProto& model) {
     for (size_t steps = 1 + below(3); steps > 0; --steps) {
       messages_.clear();
+      donors_.clear();
       names_.clear();
       collect(model, 0);
       mutate_one(*messages_[below(messages_.size())]);
@@ -42,6 +44,8 @@ class ModelMutator {
   // All messages of the tree, and the texts in it: the names that nodes refer to each other by.
   void collect(Message& message, int depth) {
     messages_.push_back(&message);
+    if (message.ByteSizeLong() < 1024)
+      donors_.emplace_back(message.GetDescriptor(), message.SerializeAsString());
     if (depth > 40) return;
     const Reflection* access = message.GetReflection();
     std::vector<const Field*> fields;
@@ -166,7 +170,6 @@ class ModelMutator {
         return one ? a->SetString(&m, f, v) : a->SetRepeatedString(&m, f, at, v);
       }
       case Field::CPPTYPE_MESSAGE: {
-        // Chosen first: a new member of a oneof frees the one before.
         const std::optional<std::string> bytes = donor(f->message_type());
         Message& inner = one ? *a->MutableMessage(&m, f) : *a->MutableRepeatedMessage(&m, f, at);
         if (!bytes) return mutate_one(inner);
@@ -180,12 +183,11 @@ class ModelMutator {
 
   // The bytes of some message of this type, if there is one.
   std::optional<std::string> donor(const google::protobuf::Descriptor* type) {
-    std::vector<std::string> found;
-    for (const Message* other : messages_)
-      if (other->GetDescriptor() == type && other->ByteSizeLong() < 1024)
-        found.push_back(other->SerializeAsString());
+    std::vector<const std::string*> found;
+    for (const auto& [other, bytes] : donors_)
+      if (other == type) found.push_back(&bytes);
     if (found.empty()) return std::nullopt;
-    return found[below(found.size())];
+    return *found[below(found.size())];
   }
 
   int64_t integer(int64_t old) {
@@ -252,7 +254,8 @@ class ModelMutator {
 
   std::minstd_rand random_;
   const std::vector<std::string>& words_;
-  std::vector<Message*> messages_;
+  std::vector<Message*> messages_;  // only until the first change
+  std::vector<std::pair<const google::protobuf::Descriptor*, std::string>> donors_;
   std::vector<std::string> names_;
 };
 

@@ -1,6 +1,7 @@
 #include "onnx/check.h"
 
 #include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,7 +14,6 @@ namespace hone {
 namespace {
 
 constexpr int64_t kFirstOpset = 7;
-constexpr double kMaxInlinedNodes = 4e6;
 
 std::string label_of(const onnx::NodeProto& node) {
   const std::string op =
@@ -112,12 +112,12 @@ class InlinedSize {
  public:
   explicit InlinedSize(const onnx::ModelProto& model) {
     for (const auto& function : model.functions())
-      functions_[key(function.domain(), function.name())] = &function;
+      functions_[key(function.domain(), function.name(), function.overload())] = &function;
   }
   double of_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
     double count = 0;
     for (const auto& node : nodes) {
-      count += of_call(key(node.domain(), node.op_type()));
+      count += of_call(key(node.domain(), node.op_type(), node.overload()));
       for (const auto& attribute : node.attribute()) {
         if (attribute.has_g()) count += of_nodes(attribute.g().node());
         for (const auto& graph : attribute.graphs()) count += of_nodes(graph.node());
@@ -127,16 +127,18 @@ class InlinedSize {
   }
 
  private:
-  static std::string key(const std::string& domain, const std::string& name) {
-    return domain + ":" + name;
+  static std::string key(const std::string& domain, const std::string& name,
+                         const std::string& overload) {
+    return domain + ":" + name + ":" + overload;
   }
   // Calls form no cycle: that was checked before.
   double of_call(const std::string& name) {
     const auto at = functions_.find(name);
     if (at == functions_.end()) return 1;
     if (const auto known = sizes_.find(name); known != sizes_.end()) return known->second;
-    const double size = of_nodes(at->second->node());
-    return sizes_[name] = size;
+    // Whatever comes back here has no end, should the check of cycles have missed it.
+    sizes_[name] = std::numeric_limits<double>::infinity();
+    return sizes_[name] = of_nodes(at->second->node());
   }
   std::map<std::string, const onnx::FunctionProto*> functions_;
   std::map<std::string, double> sizes_;
@@ -229,6 +231,10 @@ Errors check_nodes(onnx::ModelProto& model) {
   onnx::checker::LexicalScopeContext scope;
   guarded(errors, "functions",
           [&] { onnx::checker::check_model_local_functions(model, context, scope); });
+  for (const auto& function : model.functions())
+    for (const auto& attribute : function.attribute_proto())
+      guarded(errors, "function " + function.name(),
+              [&] { onnx::checker::check_attribute(attribute, context, scope); });
   const onnx::GraphProto& graph = model.graph();
   for (const auto& input : graph.input()) scope.add(input.name());
   for (const auto& tensor : graph.initializer()) scope.add(tensor.name());
@@ -241,15 +247,16 @@ Errors check_nodes(onnx::ModelProto& model) {
   return errors;
 }
 
-Errors inline_functions(onnx::ModelProto& model) {
+Errors inline_functions(onnx::ModelProto& model, double max_nodes) {
   Errors errors;
   if (model.functions_size() == 0) return errors;
   guarded(errors, "functions", [&] { onnx::checker::check_function_call_cycles(model); });
   if (!errors.empty()) return errors;
-  if (InlinedSize(model).of_nodes(model.graph().node()) > kMaxInlinedNodes) {
+  if (InlinedSize(model).of_nodes(model.graph().node()) > max_nodes) {
     errors.push_back({ErrorKind::kInvalid,
                       "functions",
-                      "inlining the model's functions gives more than 4 million nodes",
+                      "inlining the model's functions gives more than " +
+                          std::to_string(static_cast<int64_t>(max_nodes)) + " nodes",
                       {}});
     return errors;
   }

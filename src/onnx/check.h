@@ -19,7 +19,7 @@ namespace hone {
 
 // Replaces calls of the model's own functions by their bodies. Functions of another opset version
 // than the model's remain. Refuses models that would become absurdly large.
-[[nodiscard]] Errors inline_functions(onnx::ModelProto& model);
+[[nodiscard]] Errors inline_functions(onnx::ModelProto& model, double max_nodes);
 
 // Visits all tensors, in a fixed order: initializers, attributes, subgraphs, functions, training.
 using TensorVisit = std::function<void(onnx::TensorProto&)>;

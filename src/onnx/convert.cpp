@@ -37,9 +37,12 @@ void Scope::report(const Failure& failure, const std::string& where) {
 void Scope::record_type(ValueId id, const onnx::TypeProto& type, const std::string& where) {
   Value& value = graph_.value(id);
   try {
+    // A file may state two types; the later one holds.
     if (const auto tensor = tensor_type_of(type)) {
       value.type = *tensor;
+      value.opaque_type.clear();
     } else if (type.value_case() != onnx::TypeProto::VALUE_NOT_SET) {
+      value.type = {};
       value.opaque_type = type.SerializeAsString();
     }
   } catch (const Failure& failure) {

@@ -65,7 +65,8 @@ Results<Model> import_source(const Source& source, const OperatorTable& table,
   if (Errors errors = check_versions(proto); !errors.empty()) return std::unexpected(errors);
   if (options.check)
     if (Errors errors = check_nodes(proto); !errors.empty()) return std::unexpected(errors);
-  if (Errors errors = inline_functions(proto); !errors.empty()) return std::unexpected(errors);
+  if (Errors errors = inline_functions(proto, options.max_inlined_nodes); !errors.empty())
+    return std::unexpected(errors);
 
   TensorReader reader(source.bytes, source.owner, ExternalFiles(source.directory, source.path),
                       options.allow_missing_data);

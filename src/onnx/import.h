@@ -16,6 +16,7 @@ namespace hone {
 struct ImportOptions {
   bool check = true;                // ONNX's own checker
   bool allow_missing_data = false;  // weightless models, for inspection
+  double max_inlined_nodes = 4e6;   // a small file of nested functions can stand for any number
 };
 
 // The operator table must outlive the model. Errors name the node, the reason and the remedy, all
