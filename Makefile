@@ -3,6 +3,7 @@
 .DEFAULT_GOAL := build
 
 FUZZ_SECONDS ?= 20
+FUZZ_RUNS ?= 10000
 jobs := $(shell nproc)
 
 bootstrap:
@@ -22,7 +23,7 @@ demo: bootstrap build/release/build.ninja
 # Everything a change must pass: fuzz targets for a bounded time, then all tests.
 test: build build/fuzz/build.ninja
 	cmake --build build/fuzz
-	tools/fuzz_smoke $(FUZZ_SECONDS)
+	HONE_FUZZ_RUNS=$(FUZZ_RUNS) tools/fuzz_smoke $(FUZZ_SECONDS)
 	ctest --test-dir build/release -L 'fast|slow' -j $(jobs) --output-on-failure
 
 # And what takes longer: the fast tests under sanitizers, clang-tidy, longer fuzzing.

@@ -1,5 +1,6 @@
 #include "graph/infer.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -102,9 +103,12 @@ class Inference {
     }
   }
 
-  // A shape of more elements than can be counted is wrong, wherever it may be stored.
+  // A shape of more elements than can be counted is wrong, wherever it may be stored. An extent of
+  // -1 is not known and gets a name later.
   void set_type(const Node& node, Value& value, TensorType type) {
-    if (type.is_const()) {
+    const bool counted = type.is_const() && std::none_of(type.shape->begin(), type.shape->end(),
+                                                         [](const Dim& d) { return d.is(-1); });
+    if (counted) {
       try {
         std::ignore = checked_count(*to_ints(*type.shape));
       } catch (const Failure& failure) {
