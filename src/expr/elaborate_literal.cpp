@@ -73,7 +73,7 @@ NumberParts split_number(const std::string& text) {
 Literal literal_of_number(const std::string& text) {
   const NumberParts parts = split_number(text);
   const bool binary = parts.mark == 'p';
-  if (std::abs(parts.exponent) > kMaxExponent)
+  if (parts.exponent > kMaxExponent || parts.exponent < -kMaxExponent)
     throw_invalid("the exponent of " + text + " is too large");
   const int64_t tens = parts.scale + (binary ? 0 : parts.exponent);
   if (parts.exact && std::abs(tens) <= 400) {

@@ -1,6 +1,5 @@
 #include "graph/infer.h"
 
-#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -103,17 +102,16 @@ class Inference {
     }
   }
 
-  // A shape of more elements than can be counted is wrong, wherever it may be stored. An extent of
-  // -1 is not known and gets a name later.
+  // A shape of more elements than can be counted is wrong wherever it may be stored, even when
+  // another extent is 0 or not known: later arithmetic on its extents would overflow.
   void set_type(const Node& node, Value& value, TensorType type) {
-    const bool counted = type.is_const() && std::none_of(type.shape->begin(), type.shape->end(),
-                                                         [](const Dim& d) { return d.is(-1); });
-    if (counted) {
-      try {
-        std::ignore = checked_count(*to_ints(*type.shape));
-      } catch (const Failure& failure) {
-        report(node, failure.error);
-      }
+    std::vector<int64_t> known;
+    for (const Dim& dim : type.shape.value_or(Shape()))
+      if (dim.is_const() && dim.value() > 0) known.push_back(dim.value());
+    try {
+      std::ignore = checked_count(known);
+    } catch (const Failure& failure) {
+      report(node, failure.error);
     }
     if (type.element != ElementType::kInvalid) value.opaque_type.clear();
     value.type = std::move(type);
