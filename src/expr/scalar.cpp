@@ -211,9 +211,9 @@ Scalar Scalar::cast(ElementType to, Scalar value, bool saturate) {
     throw_unsupported("no cast from " + std::string(name_of(value.type())) + " to " +
                       std::string(name_of(to)));
   const bool wide = to == ElementType::kF32 || to == ElementType::kF64 || to == ElementType::kI64;
-  if (value.is_literal() && wide && value->literal.to_int() &&
-      std::abs(*value->literal.to_int()) < (1 << 24))
-    return literal(to, value->literal);
+  constexpr int64_t kExact = 1 << 24;  // below it every integer is a float
+  const std::optional<int64_t> number = value.is_literal() ? value->literal.to_int() : std::nullopt;
+  if (wide && number && *number < kExact && *number > -kExact) return literal(to, value->literal);
   ScalarNode node = node_of(ScalarNode::Kind::kApply, to);
   node.fn = saturate ? Fn::kCast : Fn::kCastWrap;
   node.args = {std::move(value)};

@@ -302,7 +302,9 @@ class Parser {
     Node result;
     std::vector<std::string> names;
     std::vector<Value> facts;
-    do {
+    // A node may have no outputs at all: "= Op(%x)".
+    while (!lexer_.sees("=")) {
+      if (!facts.empty()) lexer_.expect(",");
       facts.emplace_back();
       if (lexer_.accept("_")) {
         names.emplace_back();
@@ -311,7 +313,7 @@ class Parser {
       names.push_back(new_value(graph));
       lexer_.expect(":");
       type(facts.back());
-    } while (lexer_.accept(","));
+    }
     lexer_.expect("=");
     operator_of(result, graph);
     arguments(result, graph);

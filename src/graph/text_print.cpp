@@ -204,7 +204,7 @@ class Printer {
       const Value& value = graph.value(node.outputs[i]);
       out += value_name(value.name) + ": " + type_text(value);
     }
-    out += " = ";
+    out += node.outputs.empty() ? "= " : " = ";
     if (node.inline_expr) {
       out += "inline " + indented(to_text(*node.inline_expr), indent) + " ";
     } else {

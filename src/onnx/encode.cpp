@@ -27,7 +27,8 @@ void Encoder::tensor(const Buffer& buffer, onnx::TensorProto& out) const {
 }
 
 void Encoder::adopt(onnx::TensorProto& tensor) const {
-  if (tensor.raw_data().empty()) return;
+  // Present but empty is no reference either.
+  if (tensor.raw_data().empty()) return tensor.clear_raw_data();
   const std::string raw = std::move(*tensor.mutable_raw_data());
   tensor.clear_raw_data();
   data_(Buffer::of<uint8_t>(ElementType::kU8, {static_cast<int64_t>(raw.size())},

@@ -29,7 +29,22 @@ int hex_value(char c) {
   return -1;
 }
 
-void append_escaped(std::string& out, char c, char quote) {
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i++]);
+    size_t more = 0;
+    if (lead >= 0xc2 && lead < 0xf5)
+      more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    else if (lead >= 0x80)
+      return false;
+    for (; more > 0; --more, ++i)
+      if (i == text.size() || (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return false;
+  }
+  return true;
+}
+
+// `readable`: bytes beyond ASCII are letters of some language, and stay.
+void append_escaped(std::string& out, char c, char quote, bool readable) {
   constexpr std::string_view digits = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
   if (c == '\n') {
@@ -38,7 +53,7 @@ void append_escaped(std::string& out, char c, char quote) {
     out += "\\t";
   } else if (c == '\\' || c == quote) {
     out += {'\\', c};
-  } else if (byte < 0x20 || byte == 0x7f) {
+  } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !readable)) {
     out += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
   } else {
     out += c;
@@ -47,7 +62,8 @@ void append_escaped(std::string& out, char c, char quote) {
 
 std::string in_quotes(std::string_view text, char quote) {
   std::string out(1, quote);
-  for (const char c : text) append_escaped(out, c, quote);
+  const bool readable = is_utf8(text);
+  for (const char c : text) append_escaped(out, c, quote, readable);
   return out + quote;
 }
 
@@ -272,7 +288,7 @@ void Lexer::read_sign() {
   const char first = look();
   if (!is_long && kShortSigns.find(first) == std::string_view::npos) {
     std::string shown;
-    append_escaped(shown, first, '\'');
+    append_escaped(shown, first, '\'', false);
     if (static_cast<unsigned char>(first) >= 0x80) shown = "a byte that is not ASCII";
     fail_at(token_.at, "unexpected character: " + shown,
             "names with other characters go in backquotes");
