@@ -5,7 +5,8 @@
 # src/cli/main.cpp is left out: it is the program, not the library.
 function(hone_library folder)
   cmake_parse_arguments(arg "" "" "DEPS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp
+       ${PROJECT_SOURCE_DIR}/src/${folder}/*.c)
   list(REMOVE_ITEM sources ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)
   if(sources)
     add_library(hone_${folder} STATIC ${sources})
@@ -15,7 +16,7 @@ function(hone_library folder)
     set(scope INTERFACE)
   endif()
   target_include_directories(hone_${folder} ${scope} ${PROJECT_SOURCE_DIR}/src)
-  if(sources)
+  if(sources MATCHES "\\.cpp(;|$)")
     hone_precompile(hone_${folder})
   endif()
   target_link_libraries(hone_${folder} ${scope} ${arg_DEPS})

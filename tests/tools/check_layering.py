@@ -26,7 +26,7 @@ def problems(src: Path) -> list[str]:
         if folder not in rank:
             found.append(f"src/{folder}: not in layers.txt")
     for path in sorted(src.rglob("*")):
-        if path.suffix not in {".h", ".cpp", ".inc"}:
+        if path.suffix not in {".h", ".c", ".cpp", ".inc"}:
             continue
         folder = path.relative_to(src).parts[0]
         for number, line in enumerate(path.read_text().splitlines(), 1):
