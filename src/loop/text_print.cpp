@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
 
@@ -15,9 +14,6 @@ constexpr int kPrefix = 6;
 constexpr int kProduct = 5;
 constexpr int kSum = 4;
 
-constexpr std::array<std::string_view, 9> kWords = {"align", "alloc",    "for",  "if",    "kernel",
-                                                    "let",   "parallel", "pass", "unroll"};
-
 struct Printed {
   std::string text;
   int strength = kPrimary;
@@ -28,7 +24,8 @@ std::string at_least(int strength, const Printed& printed) {
 }
 
 std::string plain_name(const std::string& name) {
-  return is_word(name) ? "`" + name + "`" : name_text(name);
+  if (is_word(name)) return "`" + name + "`";
+  return is_reserved(name) ? name : name_text(name);  // reserved elsewhere
 }
 
 class Printer {
@@ -297,42 +294,6 @@ std::string to_text(const Function& function) { return Printer(function).run(); 
 
 std::string to_text(const Expr& expr, const Function& function) {
   return Printer(function).print(expr).text;
-}
-
-std::string to_text(Type type) {
-  std::string text(name_of(type.element));
-  return type.lanes == 1 ? text : text + "x" + std::to_string(type.lanes);
-}
-
-bool is_word(std::string_view name) { return std::ranges::find(kWords, name) != kWords.end(); }
-
-std::string_view word_of(LoopKind kind) {
-  constexpr std::array<std::string_view, 3> words = {"for", "parallel", "unroll"};
-  return words[static_cast<size_t>(kind)];
-}
-
-std::string_view word_of(Scope scope) {
-  constexpr std::array<std::string_view, 5> words = {"in", "out", "constant", "thread", "register"};
-  return words[static_cast<size_t>(scope)];
-}
-
-std::string_view fold_word(Fn fn) {
-  switch (fn) {
-    case Fn::kAdd:
-      return "add";
-    case Fn::kMul:
-      return "mul";
-    case Fn::kMax:
-      return "max";
-    case Fn::kMin:
-      return "min";
-    case Fn::kAnd:
-      return "and";
-    case Fn::kOr:
-      return "or";
-    default:
-      return {};
-  }
 }
 
 }  // namespace hone::loop
