@@ -34,6 +34,17 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(SQLite3 REQUIRED)
+
+# LLVM as its shared library, asked from llvm-config: its own CMake files want development packages
+# of libraries that only its static form needs.
+find_program(HONE_LLVM_CONFIG llvm-config-${CLANG_VERSION} REQUIRED)
+foreach(fact includedir libdir)
+  execute_process(COMMAND ${HONE_LLVM_CONFIG} --link-shared --${fact} OUTPUT_VARIABLE llvm_${fact}
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+add_library(hone_llvm INTERFACE)
+target_include_directories(hone_llvm SYSTEM INTERFACE ${llvm_includedir})
+target_link_libraries(hone_llvm INTERFACE ${llvm_libdir}/libLLVM-${CLANG_VERSION}.so)
 if(HONE_TESTS)
   find_package(GTest REQUIRED)
 endif()
