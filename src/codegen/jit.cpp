@@ -43,6 +43,7 @@ Result<std::shared_ptr<const JitModule>> JitModule::compile(
       llvm::orc::LLJITBuilder()
           .setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(llvm::Triple(cpu.triple)))
           .setLinkProcessSymbolsByDefault(false)
+          .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
           .create();
   if (!jit) return failed(jit.takeError());
   if (llvm::Error error = add_library(**jit)) return failed(std::move(error));
