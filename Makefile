@@ -1,5 +1,5 @@
 # The few commands one needs. `make test` and `make demo` set up everything by themselves.
-.PHONY: build test test-all demo bench fuzz format clean bootstrap
+.PHONY: build test test-all demo bench bench-peers fuzz format clean bootstrap
 .DEFAULT_GOAL := build
 
 FUZZ_SECONDS ?= 20
@@ -36,6 +36,10 @@ test-all: test build/asan/build.ninja build/tidy/build.ninja
 bench: build
 	@if [ -x build/release/bench/hone_bench ]; then build/release/bench/hone_bench; \
 	else echo "bench: no benchmarks yet"; fi
+
+# hone beside ONNX Runtime, OpenVINO and MNN on all models; half an hour.
+bench-peers: build
+	bench/peers/run
 
 fuzz: bootstrap build/fuzz/build.ninja
 	cmake --build build/fuzz
