@@ -18,11 +18,7 @@ Emitter::Emitter(const loop::Function& function, llvm::Module& module, const Tar
       context_(module.getContext()),
       b_(module, target),
       vars_(function.vars.size()),
-      pointers_(function.buffers.size()) {
-  llvm::FastMathFlags flags;
-  flags.setAllowContract();
-  b_.setFastMathFlags(flags);
-}
+      pointers_(function.buffers.size()) {}
 
 void Emitter::run() {
   llvm::Function* body = declare_body();

@@ -79,14 +79,22 @@ Value* rounding(Builder& b, Fn fn, Value* x) {
   }
 }
 
+// A product and a sum may become one instruction that rounds once.
+Value* contractible(Builder& b, Fn fn, Value* x, Value* y) {
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(b);
+  llvm::FastMathFlags flags;
+  flags.setAllowContract();
+  b.setFastMathFlags(flags);
+  if (fn == Fn::kMul) return b.CreateFMul(x, y);
+  return fn == Fn::kAdd ? b.CreateFAdd(x, y) : b.CreateFSub(x, y);
+}
+
 Value* arithmetic(Builder& b, Fn fn, std::span<Value* const> args) {
   switch (fn) {
     case Fn::kAdd:
-      return b.CreateFAdd(args[0], args[1]);
     case Fn::kSub:
-      return b.CreateFSub(args[0], args[1]);
     case Fn::kMul:
-      return b.CreateFMul(args[0], args[1]);
+      return contractible(b, fn, args[0], args[1]);
     case Fn::kDiv:
       return b.CreateFDiv(args[0], args[1]);
     case Fn::kNeg:

@@ -46,6 +46,8 @@ Result<std::shared_ptr<const JitModule>> JitModule::compile(
           .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
           .create();
   if (!jit) return failed(jit.takeError());
+  // Errors also come back from the calls below; a library prints nothing.
+  (*jit)->getExecutionSession().setErrorReporter(llvm::consumeError);
   if (llvm::Error error = add_library(**jit)) return failed(std::move(error));
   auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(
       llvm::SmallVector<char, 0>(object->begin(), object->end()), "hone", false);
