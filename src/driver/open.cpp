@@ -2,7 +2,10 @@
 
 #include <charconv>
 
+#include "driver/compile.h"
+#include "driver/compile.h"
 #include "driver/reference_program.h"
+#include "machine/cpu.h"
 #include "onnx/import.h"
 
 namespace hone {
@@ -29,6 +32,26 @@ Result<std::vector<int64_t>> dims_of_text(const std::string& key, const std::str
 
 Result<Compiler> compiler_of(const OpenOptions& options) {
   if (options.engine == "reference") return Compiler(compile_reference);
+  if (options.engine == "native") {
+    const Result<Cpu> cpu = cpu_named(options.target);
+    if (!cpu) return std::unexpected(cpu.error());
+    CompileOptions compile;
+    compile.cpu = *cpu;
+    compile.threads = options.session.threads;
+    return Compiler([compile](const Model& model, const InputShapes& shapes) {
+      return compile_native(model, shapes, compile);
+    });
+  }
+  if (options.engine == "native") {
+    Result<Cpu> cpu = cpu_named(options.target);
+    if (!cpu) return std::unexpected(std::move(cpu.error()));
+    CompileOptions compile;
+    compile.cpu = *std::move(cpu);
+    compile.threads = options.session.threads;
+    return Compiler([compile](const Model& model, const InputShapes& shapes) {
+      return compile_native(model, shapes, compile);
+    });
+  }
   return fail(ErrorKind::kInvalid, "engine", "there is no engine '" + options.engine + "'",
               "native or reference");
 }
