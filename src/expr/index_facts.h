@@ -1,4 +1,4 @@
-// What the extents of axes tell about indices. Only for src/expr/analysis*.cpp.
+// What the extents of axes tell about indices: behind analysis.h, and for lowering.
 //
 // Symbols are >= 0, divisors are not 0, and inside a stage every axis has at least one step: an
 // extent K means K >= 1 there.

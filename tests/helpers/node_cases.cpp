@@ -119,8 +119,9 @@ bool draws_random_numbers(const Graph& graph) {
   });
 }
 
-CaseResult run_data_set(const fs::path& folder, const std::string& name, const Graph& graph,
-                        double rtol, double atol) {
+CaseResult run_data_set(const fs::path& folder, const std::string& name, const Model& model,
+                        double rtol, double atol, const CaseEngine& engine) {
+  const Graph& graph = model.graph;
   std::vector<Buffer> inputs, expected;
   std::string problem;
   if (!read_all(folder, "input", graph.inputs().size(), inputs, problem) ||
@@ -128,7 +129,8 @@ CaseResult run_data_set(const fs::path& folder, const std::string& name, const G
     return {Kind::kUnsupported, name, problem};
   if (draws_random_numbers(graph))
     return {Kind::kUnsupported, name, "expects the random numbers of another generator"};
-  const Result<std::vector<Buffer>> outputs = interpret(graph, inputs);
+  const Result<std::vector<Buffer>> outputs =
+      engine ? engine(model, inputs) : interpret(graph, inputs);
   if (!outputs) return {kind_of(outputs.error()), name, outputs.error().to_string()};
   for (size_t i = 0; i < expected.size(); ++i) {
     if (expected[i].empty_handle()) continue;
@@ -141,9 +143,9 @@ CaseResult run_data_set(const fs::path& folder, const std::string& name, const G
 
 // Runs names from `first` on in this process, a line each to `fd`.
 [[noreturn]] void child(const std::vector<std::string>& names, size_t first,
-                        const OperatorTable& table, int fd) {
+                        const OperatorTable& table, const CaseEngine& engine, int fd) {
   for (size_t i = first; i < names.size(); ++i) {
-    CaseResult result = run_case(names[i], table);
+    CaseResult result = run_case(names[i], table, engine);
     for (char& c : result.detail)
       if (c == '\n') c = ' ';
     const std::string line = std::to_string(static_cast<int>(result.kind)) + result.detail + "\n";
@@ -203,7 +205,8 @@ std::string difference(const Buffer& expected, const Buffer& actual, double rtol
   return is_float(expected.type()) ? float_difference(a, b, rtol, atol) : exact_difference(a, b);
 }
 
-CaseResult run_case(const std::string& name, const OperatorTable& table) {
+CaseResult run_case(const std::string& name, const OperatorTable& table,
+                    const CaseEngine& engine) {
   const fs::path folder = fs::path(cases_folder()) / name;
   double rtol = 1e-3, atol = 1e-7;
   std::ifstream(folder / "tolerance.txt") >> rtol >> atol;
@@ -220,7 +223,7 @@ CaseResult run_case(const std::string& name, const OperatorTable& table) {
         if (k == 0) return {Kind::kError, name, "has no test data"};
         break;
       }
-      result = run_data_set(data, name, model->graph, rtol, atol);
+      result = run_data_set(data, name, *model, rtol, atol, engine);
     }
     return result;
   } catch (const Failure& failure) {
@@ -231,14 +234,14 @@ CaseResult run_case(const std::string& name, const OperatorTable& table) {
 }
 
 void run_cases(const std::vector<std::string>& names, const OperatorTable& table,
-               const std::function<void(const CaseResult&)>& report) {
+               const std::function<void(const CaseResult&)>& report, const CaseEngine& engine) {
   for (size_t next = 0; next < names.size();) {
     int ends[2];
     if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
     const pid_t process = ::fork();
     if (process == 0) {
       ::close(ends[0]);
-      child(names, next, table, ends[1]);
+      child(names, next, table, engine, ends[1]);
     }
     ::close(ends[1]);
     std::string line;

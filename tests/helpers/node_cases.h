@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/model.h"
 #include "ops/table.h"
 
 namespace hone::test {
@@ -26,11 +27,17 @@ struct CaseResult {
 [[nodiscard]] std::string cases_folder();
 [[nodiscard]] std::vector<std::string> case_names();
 
-[[nodiscard]] CaseResult run_case(const std::string& name, const OperatorTable& table);
+// Runs a model on inputs; by default the reference engine.
+using CaseEngine =
+    std::function<Result<std::vector<Buffer>>(const Model& model, std::span<const Buffer> inputs)>;
+
+[[nodiscard]] CaseResult run_case(const std::string& name, const OperatorTable& table,
+                                  const CaseEngine& engine = {});
 
 // Runs cases in child processes, so that a crash costs one case. Results in order of `names`.
 void run_cases(const std::vector<std::string>& names, const OperatorTable& table,
-               const std::function<void(const CaseResult&)>& report);
+               const std::function<void(const CaseResult&)>& report,
+               const CaseEngine& engine = {});
 
 // Empty when they agree: types and shapes exactly, floats within atol + rtol * |expected|, NaN
 // equals NaN, all else exactly.

@@ -1,5 +1,7 @@
-// node_cases [REGEX] [-q]: runs ONNX's node cases whose names match, and says how each went.
+// node_cases [REGEX] [-q] [-n]: runs ONNX's node cases whose names match, and says how each went;
+// -n: natively.
 #include "helpers/node_cases.h"
+#include "helpers/native_engine.h"
 
 #include <cstring>
 #include <iostream>
@@ -9,10 +11,13 @@
 int main(int argc, char** argv) {
   using hone::test::CaseResult;
   std::regex filter("");
+  hone::test::CaseEngine engine;
   bool quiet = false;  // only what did not pass
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "-q") == 0) {
       quiet = true;
+    } else if (std::strcmp(argv[i], "-n") == 0) {
+      engine = hone::test::native_engine();
     } else {
       filter = std::regex(argv[i]);
     }
@@ -28,7 +33,7 @@ int main(int argc, char** argv) {
     std::cout << word_of(result.kind) << ' ' << result.name;
     if (!result.detail.empty()) std::cout << ": " << result.detail;
     std::cout << std::endl;
-  });
+  }, engine);
   int bad = 0;
   for (const auto& [kind, count] : counts) {
     std::cout << word_of(kind) << " " << count << "  ";

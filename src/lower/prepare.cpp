@@ -1,0 +1,171 @@
+// Tiles of the vector axis, and operands packed in the order in which tiles read them.
+#include <algorithm>
+#include <map>
+
+#include "lower/tile.h"
+#include "support/check.h"
+
+namespace hone {
+namespace {
+
+AxisId axis_id(int axis) { return AxisId{axis}; }
+
+// Replaces reads of one tensor.
+class ReadChange {
+ public:
+  ReadChange(int from, int to, Index at) : from_(from), to_(to), at_(std::move(at)) {}
+
+  Scalar operator()(const Scalar& scalar) {
+    if (!scalar.valid()) return scalar;
+    if (const auto known = done_.find(&*scalar); known != done_.end()) return known->second;
+    Scalar result = rebuild(scalar);
+    done_.emplace(&*scalar, result);
+    return result;
+  }
+
+ private:
+  Scalar rebuild(const Scalar& scalar) {
+    if (scalar->kind == ScalarNode::Kind::kRead && scalar->tensor == from_)
+      return Scalar::read(scalar->type, to_, {at_});
+    if (scalar->kind != ScalarNode::Kind::kApply) return scalar;
+    std::vector<Scalar> args;
+    for (const Scalar& arg : scalar->args) args.push_back((*this)(arg));
+    if (scalar->fn == Fn::kCast || scalar->fn == Fn::kCastWrap)
+      return Scalar::cast(scalar->type, args[0], scalar->fn == Fn::kCast);
+    return Scalar::apply(scalar->fn, std::move(args));
+  }
+
+  int from_, to_;
+  Index at_;
+  std::map<const ScalarNode*, Scalar> done_;
+};
+
+void split_vector_axis(PreparedNest& prepared) {
+  NestSchedule& schedule = prepared.schedule;
+  const Nest& nest = prepared.nest;
+  const auto axis = static_cast<size_t>(schedule.vector_axis);
+  prepared.vector_extent = nest.extents[axis];
+  const int64_t tile = static_cast<int64_t>(schedule.lanes) * schedule.vectors;
+  AxisChange change;
+  for (size_t i = 0; i < nest.extents.size(); ++i) {
+    const int here = static_cast<int>(change.extents.size());
+    if (i == axis) {
+      change.old_axes.push_back(Index(axis_id(here)) * Dim(tile) + Index(axis_id(here + 1)));
+      change.extents.push_back((nest.extents[i] + tile - 1) / tile);
+      change.extents.push_back(std::min(tile, nest.extents[i]));
+      change.outputs += 2;
+      prepared.tile_axis = here;
+    } else {
+      change.old_axes.emplace_back(axis_id(here));
+      change.extents.push_back(nest.extents[i]);
+      if (i < nest.outputs) ++change.outputs;
+    }
+  }
+  if (schedule.row_axis > schedule.vector_axis) ++schedule.row_axis;
+  schedule.vector_axis = prepared.tile_axis + 1;
+  prepared.nest = change_axes(nest, change);
+}
+
+struct Packing {
+  std::vector<int> axes;  // outermost first
+  std::vector<int64_t> extents;
+  Index at;
+  int64_t elements = 1;
+};
+
+// Order of a packed operand: outer axes, tile, reduction axes, element of the tile.
+Packing packing_of(const PreparedNest& prepared, const Index& read, bool with_outer) {
+  const Nest& nest = prepared.nest;
+  Packing packing;
+  const int vector = prepared.schedule.vector_axis;
+  const auto add = [&](int axis) {
+    if (!read.mentions(axis_id(axis))) return;
+    packing.axes.push_back(axis);
+    const int64_t whole = static_cast<int64_t>(prepared.schedule.lanes) * prepared.schedule.vectors;
+    packing.extents.push_back(axis == vector ? whole : nest.extents[static_cast<size_t>(axis)]);
+  };
+  for (int axis = 0; axis < static_cast<int>(nest.outputs); ++axis)
+    if (axis != vector && axis != prepared.tile_axis && with_outer) add(axis);
+  if (prepared.tile_axis >= 0) add(prepared.tile_axis);
+  for (int axis = static_cast<int>(nest.outputs); axis < static_cast<int>(nest.extents.size());
+       ++axis)
+    if (axis != vector) add(axis);
+  add(vector);
+  for (size_t i = packing.axes.size(); i-- > 0;) {
+    packing.at = packing.at + Index(axis_id(packing.axes[i])) * Dim(packing.elements);
+    packing.elements *= packing.extents[i];
+  }
+  return packing;
+}
+
+// Source element of each packed one; elements of the last tile beyond the axis are zero.
+std::function<void(std::vector<int64_t>&)> order_of(const PreparedNest& prepared,
+                                                    const Packing& packing, const Index& read) {
+  const int64_t tile = static_cast<int64_t>(prepared.schedule.lanes) * prepared.schedule.vectors;
+  std::vector<int64_t> strides;
+  for (const int axis : packing.axes) {
+    const Dim c = read.coefficient(axis_id(axis));
+    strides.push_back(c.value());
+  }
+  const int64_t offset = read.offset().value();
+  const int tile_axis = prepared.tile_axis;
+  const int vector = prepared.schedule.vector_axis;
+  const int64_t extent = prepared.vector_extent;
+  return [=](std::vector<int64_t>& source) {
+    source.resize(static_cast<size_t>(packing.elements));
+    std::vector<int64_t> at(packing.axes.size(), 0);
+    for (int64_t& element : source) {
+      int64_t place = offset;
+      int64_t n = 0;
+      for (size_t i = 0; i < at.size(); ++i) {
+        place += at[i] * strides[i];
+        if (packing.axes[i] == tile_axis) n += at[i] * tile;
+        if (packing.axes[i] == vector && tile_axis >= 0) n += at[i];
+      }
+      element = tile_axis >= 0 && n >= extent ? -1 : place;
+      for (size_t i = at.size(); i-- > 0;) {
+        if (++at[i] < packing.extents[i]) break;
+        at[i] = 0;
+      }
+    }
+  };
+}
+
+}  // namespace
+
+PreparedNest prepare(Kernel& kernel, size_t number, const NestSchedule& schedule,
+                     std::vector<PackedConstant>& packed) {
+  PreparedNest prepared;
+  prepared.nest = kernel.nests[number];
+  prepared.schedule = schedule;
+  const auto vector = static_cast<size_t>(schedule.vector_axis);
+  if (schedule.vector_axis >= 0 && vector < prepared.nest.outputs) split_vector_axis(prepared);
+  for (const int tensor : schedule.pack) {
+    const std::vector<FlatRead> reads = reads_of(prepared.nest);
+    const auto read = std::ranges::find(reads, tensor, &FlatRead::tensor);
+    HONE_CHECK(read != reads.end() && is_linear(read->at), "a packed operand is read linearly");
+    KernelTensor& source = kernel.tensors[static_cast<size_t>(tensor)];
+    const bool constant = source.role == KernelTensor::Role::kConstant;
+    const Packing packing = packing_of(prepared, read->at, constant);
+    int target = tensor;
+    if (constant) {
+      packed.push_back({tensor, packing.elements, order_of(prepared, packing, read->at)});
+      source.elements = packing.elements;
+    } else {
+      target = static_cast<int>(kernel.tensors.size());
+      PackCopy copy;
+      copy.local = target;
+      copy.read = Scalar::read(source.type, tensor, {read->at});
+      copy.to = packing.at;
+      copy.axes = packing.axes;
+      prepared.copies.push_back(std::move(copy));
+      const std::string name = source.name + "_packed";
+      const ElementType type = source.type;
+      kernel.tensors.push_back({KernelTensor::Role::kLocal, type, packing.elements, name});
+    }
+    prepared.nest.body = ReadChange(tensor, target, packing.at)(prepared.nest.body);
+  }
+  return prepared;
+}
+
+}  // namespace hone
