@@ -76,5 +76,6 @@ Command add_optimize(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_ops(CLI::App& app);
+Command add_bench(CLI::App& app);
 
 }  // namespace hone::cli

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/common.h"
-#include "driver/inputs.h"
+#include "cli/inputs.h"
 #include "driver/npy.h"
+#include "driver/open.h"
 #include "graph/interpreter.h"
 
 namespace hone::cli {
@@ -13,55 +14,11 @@ namespace {
 struct Options {
   std::string path, output_dir;
   ModelOptions model;
-  ShapeOptions shapes;
-  std::vector<std::string> inputs;
-  uint64_t seed = 0;
+  InputArguments inputs;
+  std::string engine = "reference";
+  int threads = 1;
   bool float64 = false;
 };
-
-// NAME=FILE.npy
-Result<void> read_inputs(const Options& options, const Graph& graph, std::vector<Buffer>& inputs) {
-  for (const std::string& text : options.inputs) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos)
-      return fail(ErrorKind::kInvalid, "--input " + text, "is not NAME=FILE.npy");
-    const std::string name = text.substr(0, equals);
-    size_t at = 0;
-    while (at < graph.inputs().size() && graph.value(graph.inputs()[at]).name != name) ++at;
-    if (at == graph.inputs().size()) {
-      std::string known;
-      for (const ValueId id : graph.inputs()) known += " " + graph.value(id).name;
-      return fail(ErrorKind::kInvalid, "--input " + name, "the model has no such input",
-                  "its inputs are:" + known);
-    }
-    Result<Buffer> buffer = read_npy(text.substr(equals + 1));
-    if (!buffer) return std::unexpected(std::move(buffer.error()));
-    inputs[at] = *std::move(buffer);
-  }
-  return {};
-}
-
-Result<std::vector<Buffer>> gather_inputs(const Options& options, const Graph& graph) {
-  InputOptions random;
-  random.seed = options.seed;
-  auto shapes = options.shapes.parsed_shapes();
-  if (!shapes) return std::unexpected(std::move(shapes.error()));
-  auto dims = options.shapes.parsed_dims();
-  if (!dims) return std::unexpected(std::move(dims.error()));
-  random.shapes = *std::move(shapes);
-  random.symbols = *std::move(dims);
-  std::vector<Buffer> given(graph.inputs().size());
-  const Result<void> read = read_inputs(options, graph, given);
-  if (!read) return std::unexpected(read.error());
-  const bool all_given =
-      std::none_of(given.begin(), given.end(), [](const Buffer& b) { return b.empty_handle(); });
-  if (all_given) return given;
-  Result<std::vector<Buffer>> drawn = make_inputs(graph, random);
-  if (!drawn) return drawn;
-  for (size_t i = 0; i < given.size(); ++i)
-    if (given[i].empty_handle()) given[i] = (*drawn)[i];
-  return given;
-}
 
 // A file name that every system takes.
 std::string file_name(std::string name) {
@@ -89,20 +46,8 @@ void summarize(const std::string& name, const Buffer& buffer) {
              buffer.tensor_type().to_string(), low, mean, high);
 }
 
-int run(const Options& options) {
-  Results<OperatorTable> table = load_operators(options.model);
-  if (!table) return report(table.error());
-  const Results<Model> model = load_model(options.path, *table);
-  if (!model) return report(model.error());
-  const Graph& graph = model->graph;
-  const Result<std::vector<Buffer>> inputs = gather_inputs(options, graph);
-  if (!inputs) return report(inputs.error());
-  // Before the work: its results must not be lost for want of a folder.
-  if (!options.output_dir.empty()) {
-    std::error_code code;
-    std::filesystem::create_directories(options.output_dir, code);
-    if (code) return report(Error{ErrorKind::kSystem, options.output_dir, code.message(), {}});
-  }
+Result<std::vector<Buffer>> run_reference(const Options& options, const Graph& graph,
+                                          std::span<const Buffer> inputs) {
   Progress progress(progress_line());
   InterpretOptions interpret_options;
   interpret_options.cancelled = interrupted;
@@ -110,12 +55,46 @@ int run(const Options& options) {
   interpret_options.progress = [&](size_t done, size_t all) {
     progress.step("running, nodes", done, all);
   };
-  const auto start = std::chrono::steady_clock::now();
-  const Result<std::vector<Buffer>> outputs = interpret(graph, *inputs, interpret_options);
+  auto outputs = interpret(graph, inputs, interpret_options);
   end_progress(progress);
+  return outputs;
+}
+
+Result<std::vector<Buffer>> run_native(const Options& options, const Model& model,
+                                       std::span<const Buffer> inputs) {
+  OpenOptions open;
+  open.session.threads = options.threads;
+  auto session = open_session_model(model, nullptr, open);
+  if (!session) return std::unexpected(std::move(session.error()));
+  std::vector<TensorView> views;
+  for (const Buffer& input : inputs)
+    views.push_back(input.empty_handle() ? TensorView{} : view_of(input));
+  return (*session)->run(views);
+}
+
+int run(const Options& options) {
+  if (options.float64 && options.engine == "native")
+    return report(Error{ErrorKind::kInvalid, "--float64", "only the reference engine has it", {}});
+  Results<OperatorTable> table = load_operators(options.model);
+  if (!table) return report(table.error());
+  const Results<Model> model = load_model(options.path, *table);
+  if (!model) return report(model.error());
+  const Graph& graph = model->graph;
+  const Result<std::vector<Buffer>> inputs = options.inputs.gather(graph);
+  if (!inputs) return report(inputs.error());
+  // Before the work: its results must not be lost for want of a folder.
+  if (!options.output_dir.empty()) {
+    std::error_code code;
+    std::filesystem::create_directories(options.output_dir, code);
+    if (code) return report(Error{ErrorKind::kSystem, options.output_dir, code.message(), {}});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Result<std::vector<Buffer>> outputs = options.engine == "native"
+                                                  ? run_native(options, *model, *inputs)
+                                                  : run_reference(options, graph, *inputs);
   if (!outputs) return report(outputs.error());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  fmt::print("{}: reference engine, {:.3f} s\n", options.path, took.count());
+  fmt::print("{}: {} engine, {:.3f} s\n", options.path, options.engine, took.count());
   for (size_t i = 0; i < outputs->size(); ++i) {
     const std::string& name = graph.value(graph.outputs()[i]).name;
     summarize(name, (*outputs)[i]);
@@ -133,19 +112,25 @@ int run(const Options& options) {
 Command add_run(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.description(
-      "Runs a model once on the reference engine. Inputs that are not given are seeded random.");
+      "Runs a model once, on the reference engine or as native code (whose time includes "
+      "compiling). "
+      "Inputs that are not given are seeded random.");
   app.footer(
       "Outputs are written as DIR/<number>_<name>.npy.\n\nExamples:\n"
       "  hone run model.onnx\n"
       "  hone run model.onnx --input x=x.npy --output-dir out\n"
+      "  hone run model.onnx --engine native --threads 2\n"
       "  hone run model.onnx --dim batch=8 --seed 3\n");
   app.add_option("MODEL", options->path, "ONNX file")->required();
-  app.add_option("--input", options->inputs, "An input as a NumPy file")
-      ->type_name("NAME=FILE.npy");
+  options->inputs.add_to(app);
   app.add_option("--output-dir", options->output_dir, "Write the outputs here, as .npy")
       ->type_name("DIR");
-  options->shapes.add_to(app);
-  app.add_option("--seed", options->seed, "Seed of random inputs")->capture_default_str();
+  app.add_option("--engine", options->engine, "What runs it")
+      ->check(CLI::IsMember({"reference", "native"}))
+      ->capture_default_str();
+  app.add_option("--threads", options->threads, "Threads of the native engine")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   app.add_flag("--float64", options->float64, "Compute every float in double precision");
   options->model.add_to(app);
   return [options] { return run(*options); };
