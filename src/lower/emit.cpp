@@ -485,11 +485,12 @@ class KernelEmitter {
       int64_t element = 0;
       for (size_t v = 0; v < vector_widths.size(); element += vector_widths[v++]) {
         Place at = at_vector(p, place, r, element, vector_widths[v]);
+        const int64_t stride = Values::lanes_of(store.at, at).stride;
         at.lane_axis = -1;
         block.push_back(loop::make_store(
             acc, slot(r, v),
             Expr::load(function_.buffer(buffer).element, buffer, values_.index(store.at, at),
-                       vector_widths[v])));
+                       vector_widths[v], vector_widths[v] > 1 ? stride : 1)));
       }
     }
     return loop::make_if(Expr::apply(Fn::kLt, {Expr(0), k.number}), std::move(block));
@@ -503,9 +504,11 @@ class KernelEmitter {
       int64_t element = 0;
       for (size_t v = 0; v < vector_widths.size(); element += vector_widths[v++]) {
         Place at = at_vector(p, place, r, element, vector_widths[v]);
+        const int64_t stride = Values::lanes_of(store.at, at).stride;
         at.lane_axis = -1;
         block.push_back(loop::make_store(tensors_[static_cast<size_t>(store.tensor)],
-                                         values_.index(store.at, at), load(r, v)));
+                                         values_.index(store.at, at), load(r, v),
+                                         vector_widths[v] > 1 ? stride : 1));
       }
     }
   }

@@ -301,7 +301,8 @@ class NestChooser {
 
     const int64_t tile = static_cast<int64_t>(schedule.lanes) * schedule.vectors;
     int64_t block_steps = steps;
-    if (can_block_reduction() && rows >= 4 * schedule.rows && columns >= 2 * tile &&
+    if (can_block_reduction() &&
+        stride_of(nest_.stores[0].at, static_cast<size_t>(schedule.vector_axis)) == 1 && rows >= 4 * schedule.rows && columns >= 2 * tile &&
         steps * tile * 4 > cpu_.l1_bytes * 3 / 4) {
       const int64_t outermost = nest_.extents[nest_.outputs];
       const int64_t inner = steps / outermost;
