@@ -1,5 +1,6 @@
 #include "loop/races.h"
 
+#include <array>
 #include <numeric>
 
 #include "loop/text.h"
@@ -8,12 +9,13 @@
 namespace hone::loop {
 namespace {
 
-constexpr int kMaxSteps = 20000;
+// Of all searches for one buffer.
+constexpr int kMaxSteps = 50000;
 
 // Terms with the largest coefficients come first, so that what is left to the others soon decides.
 class Search {
  public:
-  explicit Search(std::vector<OverlapTerm> terms) : terms_(std::move(terms)) {
+  Search(std::vector<OverlapTerm> terms, int& steps) : terms_(std::move(terms)), steps_(steps) {
     std::ranges::sort(terms_, [](const OverlapTerm& a, const OverlapTerm& b) {
       return std::abs(a.coefficient) > std::abs(b.coefficient);
     });
@@ -29,7 +31,7 @@ class Search {
 
   Overlap run(int64_t target, bool differs) {
     if (find(0, target, differs)) return Overlap::kFound;
-    return steps_ > kMaxSteps ? Overlap::kUnknown : Overlap::kNone;
+    return steps_ <= 0 ? Overlap::kUnknown : Overlap::kNone;
   }
 
  private:
@@ -40,7 +42,7 @@ class Search {
   };
 
   bool find(size_t i, __int128 target, bool differs) {
-    if (++steps_ > kMaxSteps) return false;
+    if (--steps_ <= 0) return false;
     const Rest& rest = rest_[i];
     if (target < rest.low || target > rest.high || (!differs && !rest.tasks)) return false;
     if (i == terms_.size()) return true;  // then target = 0
@@ -51,7 +53,7 @@ class Search {
     const auto [least, most] = quotients(target - after.high, target - after.low, c);
     for (int64_t d = std::max(least, range.low); d <= std::min(most, range.high); ++d) {
       if (find(i + 1, target - __int128{c} * d, differs || (task && d != 0))) return true;
-      if (steps_ > kMaxSteps) return false;
+      if (steps_ <= 0) return false;
     }
     return false;
   }
@@ -66,7 +68,7 @@ class Search {
 
   std::vector<OverlapTerm> terms_;
   std::vector<Rest> rest_;
-  int steps_ = 0;
+  int& steps_;
 };
 
 class Races {
@@ -74,15 +76,24 @@ class Races {
   Races(const Function& function, const IndexSpace& space, const std::vector<TaskAccess>& accesses)
       : function_(function), space_(space) {
     for (int id = 0; id < space.size(); ++id)
-      if (space[id].parallel && !space[id].split) digits_.push_back(id);
+      if (space[id].parallel) digits_.push_back(id);
     for (const TaskAccess& access : accesses) add(access);
   }
 
+  // The first definite race, or else the first pair of which nothing can be said.
   void run(RaceReport& report) {
-    for (size_t a = 0; a < accesses_.size(); ++a)
-      for (size_t b = 0; b <= a; ++b)
-        if (accesses_[a].writes || accesses_[b].writes)
-          if (!check(accesses_[a], accesses_[b], report)) return;
+    std::string unclear;
+    int pairs = 0;
+    for (size_t i = 0; i < accesses_.size(); ++i)
+      for (size_t j = 0; j <= i; ++j) {
+        const TaskAccess& a = accesses_[i];
+        const TaskAccess& b = accesses_[j];
+        const Overlap overlap = a.writes || b.writes ? check(a, b) : Overlap::kNone;
+        if (overlap == Overlap::kFound) return report.definite.push_back(describe(a, b, true));
+        if (overlap == Overlap::kUnknown && ++pairs == 1) unclear = describe(a, b, false);
+      }
+    if (pairs > 1) unclear += ", and " + std::to_string(pairs - 1) + " more pairs";
+    if (pairs > 0) report.unclear.push_back(unclear);
   }
 
  private:
@@ -100,46 +111,69 @@ class Races {
     accesses_.push_back(std::move(access));
   }
 
+  static bool is_narrowed(const TaskAccess& access, int id) {
+    return std::ranges::any_of(access.narrowed,
+                               [id](const auto& pair) { return pair.first == id; });
+  }
   [[nodiscard]] Interval range_in(const TaskAccess& access, int id) const {
     for (const auto& [narrowed, range] : access.narrowed)
       if (narrowed == id) return range;
     return space_[id].range;
   }
 
-  // False once a definite race was found: one is enough.
-  bool check(const TaskAccess& a, const TaskAccess& b, RaceReport& report) {
+  // Digits of the task with their coefficients in both places. Those of a number that both places
+  // use as a whole are that number again, whose range is tighter.
+  struct Digit {
+    int id;
+    int64_t in_a, in_b;
+  };
+  [[nodiscard]] std::vector<Digit> digits_in(const TaskAccess& a, const TaskAccess& b) const {
+    std::vector<Digit> digits;
+    for (const int id : digits_)
+      if (!space_[id].split)
+        digits.push_back({id, a.place.coefficient(id), b.place.coefficient(id)});
+    for (size_t i = digits_.size(); i-- > 0;) {
+      const int whole = digits_[i];
+      if (!space_[whole].split) continue;
+      const auto [quotient, by] = space_[whole].parts.terms[0];
+      const int remainder = space_[whole].parts.terms[1].first;
+      const auto at = [&](int id) { return std::ranges::find(digits, id, &Digit::id); };
+      const auto high = at(quotient);
+      const auto low = at(remainder);
+      if (high == digits.end() || low == digits.end()) continue;
+      if (high->in_a != by * low->in_a || high->in_b != by * low->in_b) continue;
+      if (std::ranges::any_of(std::array{quotient, remainder},
+                              [&](int id) { return is_narrowed(a, id) || is_narrowed(b, id); }))
+        continue;
+      low->id = whole;
+      digits.erase(high);
+    }
+    return digits;
+  }
+
+  // kFound only if the accesses certainly happen.
+  Overlap check(const TaskAccess& a, const TaskAccess& b) {
     bool exact = a.exact && b.exact;
     std::vector<OverlapTerm> terms;
     const auto add_inner = [&](const TaskAccess& access, int id, int64_t coefficient) {
       terms.push_back({coefficient, range_in(access, id), false});
       exact = exact && !space_[id].of_task;
     };
-    bool independent = false;  // digits of the two tasks that are not compared
-    for (const int digit : digits_) {
+    for (const auto& [digit, in_a, in_b] : digits_in(a, b)) {
       const Interval left = range_in(a, digit);
       const Interval right = range_in(b, digit);
-      const int64_t c = a.place.coefficient(digit);
-      if (c == b.place.coefficient(digit)) {
-        terms.push_back({c, {left.low - right.high, left.high - right.low}, true});
-        continue;
-      }
-      independent = true;
-      add_inner(a, digit, c);
-      add_inner(b, digit, -b.place.coefficient(digit));
+      // in_a * p - in_b * q = (in_a - in_b) * p + in_b * (p - q)
+      terms.push_back({in_b, {left.low - right.high, left.high - right.low}, true});
+      if (in_a == in_b) continue;
+      terms.push_back({in_a - in_b, left, false});
+      exact = false;
     }
     for (const auto& [id, c] : a.place.terms)
       if (!space_[id].parallel) add_inner(a, id, c);
     for (const auto& [id, c] : b.place.terms)
       if (!space_[id].parallel) add_inner(b, id, -c);
-    if (independent) {
-      exact = false;
-      terms.push_back({0, {0, 1}, true});
-    }
-    const Overlap overlap = find_overlap(std::move(terms), b.place.offset - a.place.offset);
-    if (overlap == Overlap::kNone) return true;
-    const bool definite = overlap == Overlap::kFound && exact;
-    (definite ? report.definite : report.unclear).push_back(describe(a, b, definite));
-    return !definite;
+    const Overlap overlap = find_overlap(std::move(terms), b.place.offset - a.place.offset, steps_);
+    return overlap == Overlap::kFound && !exact ? Overlap::kUnknown : overlap;
   }
 
   [[nodiscard]] std::string describe(const TaskAccess& a, const TaskAccess& b,
@@ -156,13 +190,14 @@ class Races {
 
   const Function& function_;
   const IndexSpace& space_;
-  std::vector<int> digits_;
+  std::vector<int> digits_;  // oldest first, split or not
   std::vector<TaskAccess> accesses_;
+  int steps_ = kMaxSteps;
 };
 
 }  // namespace
 
-Overlap find_overlap(std::vector<OverlapTerm> terms, int64_t target) {
+Overlap find_overlap(std::vector<OverlapTerm> terms, int64_t target, int& steps) {
   bool differs = false;
   for (const OverlapTerm& term : terms) {
     if (term.range.empty()) return Overlap::kNone;
@@ -171,7 +206,7 @@ Overlap find_overlap(std::vector<OverlapTerm> terms, int64_t target) {
               (term.task && term.coefficient == 0 && (term.range.low != 0 || term.range.high != 0));
   }
   std::erase_if(terms, [](const OverlapTerm& term) { return term.coefficient == 0; });
-  return Search(std::move(terms)).run(target, differs);
+  return Search(std::move(terms), steps).run(target, differs);
 }
 
 void find_races(const Function& function, const IndexSpace& space,

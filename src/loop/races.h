@@ -17,7 +17,8 @@ struct OverlapTerm {
 };
 enum class Overlap : uint8_t { kNone, kFound, kUnknown };
 // Is the sum of the terms `target` for some values, not all differences of digits being 0?
-[[nodiscard]] Overlap find_overlap(std::vector<OverlapTerm> terms, int64_t target);
+// `steps` bounds the search, and is what is left of it afterwards.
+[[nodiscard]] Overlap find_overlap(std::vector<OverlapTerm> terms, int64_t target, int& steps);
 
 // An access to a buffer inside of the parallel loop.
 struct TaskAccess {

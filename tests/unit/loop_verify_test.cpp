@@ -364,17 +364,21 @@ TEST(LoopVerify, MemoryOfAThreadIsItsOwn) {
 }
 
 TEST(LoopVerify, OverlapSearch) {
+  const auto search = [](std::vector<OverlapTerm> all, int64_t target) {
+    int steps = 1000;
+    return find_overlap(std::move(all), target, steps);
+  };
   // 6 a + 10 b + 15 c = 1 has solutions, but only large ones.
   const auto terms = [](int64_t most) {
     return std::vector<OverlapTerm>{
         {6, {-most, most}, false}, {10, {-most, most}, false}, {15, {-most, most}, true}};
   };
-  EXPECT_EQ(find_overlap(terms(1), 1), Overlap::kFound);  // 6 + 10 - 15
-  EXPECT_EQ(find_overlap(terms(1), 2), Overlap::kNone);
-  EXPECT_EQ(find_overlap({{4, {-9, 9}, true}, {6, {-9, 9}, false}}, 3), Overlap::kNone);
-  EXPECT_EQ(find_overlap({{4, {-9, 9}, true}, {6, {-9, 9}, false}}, 0), Overlap::kFound);
-  EXPECT_EQ(find_overlap({{4, {-1, 1}, true}, {6, {-9, 9}, false}}, 0), Overlap::kNone);
-  EXPECT_EQ(find_overlap({{4, {-9, 9}, true}, {1, {-kFar, kFar}, false}}, 0), Overlap::kUnknown);
+  EXPECT_EQ(search(terms(1), 1), Overlap::kFound);  // 6 + 10 - 15
+  EXPECT_EQ(search(terms(1), 2), Overlap::kNone);
+  EXPECT_EQ(search({{4, {-9, 9}, true}, {6, {-9, 9}, false}}, 3), Overlap::kNone);
+  EXPECT_EQ(search({{4, {-9, 9}, true}, {6, {-9, 9}, false}}, 0), Overlap::kFound);
+  EXPECT_EQ(search({{4, {-1, 1}, true}, {6, {-9, 9}, false}}, 0), Overlap::kNone);
+  EXPECT_EQ(search({{4, {-9, 9}, true}, {1, {-kFar, kFar}, false}}, 0), Overlap::kUnknown);
 }
 
 // --- all of it
