@@ -45,6 +45,11 @@ endforeach()
 add_library(hone_llvm INTERFACE)
 target_include_directories(hone_llvm SYSTEM INTERFACE ${llvm_includedir})
 target_link_libraries(hone_llvm INTERFACE ${llvm_libdir}/libLLVM-${CLANG_VERSION}.so)
+# Its linker, as a library; Debian has it as archives only.
+find_package(ZLIB REQUIRED)
+add_library(hone_lld INTERFACE)
+target_link_libraries(hone_lld INTERFACE ${llvm_libdir}/liblldELF.a ${llvm_libdir}/liblldCommon.a
+                                         hone_llvm ZLIB::ZLIB zstd)
 if(HONE_TESTS)
   find_package(GTest REQUIRED)
 endif()

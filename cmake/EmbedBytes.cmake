@@ -1,0 +1,18 @@
+# cmake -DOUTPUT=header.h "-DINPUTS=a_b.bin;..." -P EmbedBytes.cmake
+# Writes a header with each file as an array: a_b.bin becomes kAB.
+set(text "#pragma once\n")
+foreach(input IN LISTS INPUTS)
+  get_filename_component(stem ${input} NAME_WE)
+  string(REPLACE "_" ";" words ${stem})
+  set(name k)
+  foreach(word IN LISTS words)
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND name ${first}${rest})
+  endforeach()
+  file(READ ${input} bytes HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+  string(APPEND text "inline constexpr unsigned char ${name}[] = {${bytes}};\n")
+endforeach()
+file(WRITE ${OUTPUT} "${text}")
