@@ -240,12 +240,22 @@ Nest reorder(const Nest& nest, const std::vector<size_t>& order) {
 std::vector<FlatRead> reads_of(const Nest& nest) {
   std::vector<FlatRead> reads;
   bool in_body = true;
+  std::set<const ScalarNode*> guarded;
+  const auto guard = [&](const ScalarNode& node) {
+    if (node.kind != ScalarNode::Kind::kApply || node.fn != Fn::kSelect) return;
+    for (const size_t branch : {1, 2})
+      visit_scalar(node.args[branch], guarded, [](const ScalarNode&) {});
+  };
+  std::set<const ScalarNode*> selects;
+  visit_scalar(nest.body, selects, guard);
+  for (const Nest::Store& store : nest.stores) visit_scalar(store.value, selects, guard);
   const auto add = [&](const ScalarNode& node) {
     if (node.kind != ScalarNode::Kind::kRead || node.tensor == kAccumulator) return;
     const auto same = [&](const FlatRead& read) {
       return read.tensor == node.tensor && read.at == node.indices[0];
     };
-    if (std::ranges::none_of(reads, same)) reads.push_back({node.tensor, node.indices[0], in_body});
+    if (std::ranges::none_of(reads, same))
+      reads.push_back({node.tensor, node.indices[0], in_body, guarded.contains(&node)});
   };
   std::set<const ScalarNode*> seen;
   visit_scalar(nest.body, seen, add);

@@ -81,6 +81,7 @@ struct FlatRead {
   int tensor;
   Index at;
   bool in_body;
+  bool guarded = false;  // stands in a branch of a select: may be out of bounds elsewhere
 };
 [[nodiscard]] std::vector<FlatRead> reads_of(const Nest& nest);
 

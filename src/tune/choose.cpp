@@ -117,7 +117,7 @@ class NestChooser {
   }
 
   bool packable(const FlatRead& read) const {
-    return nest_.reduces() && read.in_body && is_linear(read.at) && is_constant(read.tensor) &&
+    return nest_.reduces() && read.in_body && is_linear(read.at) && !read.guarded && is_constant(read.tensor) &&
            single_read(read.tensor) && shared_ == 0;
   }
 
@@ -219,7 +219,8 @@ class NestChooser {
     if (shared_ > 0) return;
     const int vector = schedule.vector_axis;
     for (const FlatRead& read : reads_of(nest_)) {
-      if (!read.in_body || !moves(read, vector) || !is_linear(read.at) || !single_read(read.tensor))
+      if (!read.in_body || !moves(read, vector) || !is_linear(read.at) || read.guarded ||
+          !single_read(read.tensor))
         continue;
       const bool constant = is_constant(read.tensor);
       const bool by_rows = schedule.row_axis >= 0 && moves(read, schedule.row_axis);
