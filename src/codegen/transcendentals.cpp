@@ -1,4 +1,5 @@
 #include "codegen/functions.h"
+#include "codegen/vector_math.h"
 
 namespace hone {
 namespace {
@@ -40,8 +41,32 @@ const char* library_name(Fn fn, bool is_double) {
       return is_double ? "acosh" : "acoshf";
     case Fn::kAtanh:
       return is_double ? "atanh" : "atanhf";
-    case Fn::kPow:
-      return is_double ? "pow" : "powf";
+    default:
+      return nullptr;
+  }
+}
+
+using Unary = Reals (*)(const Reals&);
+
+// The functions that models use in long loops.
+Unary inline_function(Fn fn) {
+  switch (fn) {
+    case Fn::kExp:
+      return emit_exp;
+    case Fn::kExpm1:
+      return emit_expm1;
+    case Fn::kLog:
+      return emit_log;
+    case Fn::kLog1p:
+      return emit_log1p;
+    case Fn::kTanh:
+      return emit_tanh;
+    case Fn::kErf:
+      return emit_erf;
+    case Fn::kSin:
+      return emit_sin;
+    case Fn::kCos:
+      return emit_cos;
     default:
       return nullptr;
   }
@@ -51,6 +76,8 @@ const char* library_name(Fn fn, bool is_double) {
 
 Value* emit_transcendental(Builder& b, Fn fn, std::span<Value* const> args) {
   const bool is_double = args[0]->getType()->getScalarType()->isDoubleTy();
+  if (fn == Fn::kPow) return emit_pow({b, args[0]}, {b, args[1]}).v;
+  if (const Unary emit = is_double ? nullptr : inline_function(fn)) return emit({b, args[0]}).v;
   const char* name = library_name(fn, is_double);
   if (name == nullptr) return nullptr;
   return b.call_per_lane(name, {args.data(), args.size()});
