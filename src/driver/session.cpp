@@ -13,48 +13,6 @@ std::string type_text(ElementType element, std::span<const int64_t> dims) {
   return text + "]";
 }
 
-std::string names_of(const std::vector<InterfaceValue>& values) {
-  std::string text;
-  for (const InterfaceValue& value : values) text += (text.empty() ? "" : ", ") + value.name;
-  return text;
-}
-
-InterfaceValue interface_of(const Value& value) {
-  return {value.name, value.type, value.kind == Value::Kind::kInput ? value.constant : Buffer()};
-}
-
-// Types of inputs after the caller fixed some shapes and symbols.
-Result<void> fix_shapes(const SessionOptions& options, std::vector<InterfaceValue>& inputs) {
-  std::map<std::string, int64_t> bindings = options.symbols;
-  std::set<std::string> symbols;
-  for (const InterfaceValue& input : inputs)
-    if (input.type.shape)
-      for (const Dim& dim : *input.type.shape) dim.collect_symbols(symbols);
-  for (const auto& [name, value] : options.symbols) {
-    if (symbols.contains(name)) continue;
-    std::string known;
-    for (const std::string& symbol : symbols) known += " " + symbol;
-    return fail(ErrorKind::kInvalid, "symbol '" + name + "'", "the inputs have no such dimension",
-                known.empty() ? "they have none" : "they have:" + known);
-  }
-  for (const auto& [name, dims] : options.shapes) {
-    const auto at = std::ranges::find(inputs, name, &InterfaceValue::name);
-    if (at == inputs.end())
-      return fail(ErrorKind::kInvalid, "shape of '" + name + "'", "the model has no such input",
-                  "its inputs are: " + names_of(inputs));
-    if (!at->type.shape) at->type.shape = to_shape(dims);
-    if (std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; }) ||
-        !unify(*at->type.shape, dims, bindings))
-      return fail(ErrorKind::kInvalid, "shape of '" + name + "'",
-                  to_string(to_shape(dims)) + " is no case of " + at->type.to_string());
-  }
-  std::map<std::string, Dim> values(bindings.begin(), bindings.end());
-  for (InterfaceValue& input : inputs)
-    if (input.type.shape)
-      for (Dim& dim : *input.type.shape) dim = dim.substitute(values);
-  return {};
-}
-
 // Checks of inputs rest on the program's own idea of them.
 void check_program(const hone_program& program, const std::vector<InterfaceValue>& inputs,
                    const InputShapes& shapes) {
@@ -70,16 +28,12 @@ void check_program(const hone_program& program, const std::vector<InterfaceValue
 }  // namespace
 
 Result<void> Session::read_interface() {
-  for (const ValueId id : model_.graph.inputs()) {
-    const Value& value = model_.graph.value(id);
-    if (value.type.element == ElementType::kInvalid || value.type.element == ElementType::kString)
-      return fail(ErrorKind::kUnsupported, "input '" + value.name + "'",
-                  "only tensors of numbers can be run natively");
-    inputs_.push_back(interface_of(value));
-  }
-  for (const ValueId id : model_.graph.outputs())
-    outputs_.push_back(interface_of(model_.graph.value(id)));
-  return fix_shapes(options_, inputs_);
+  Result<std::vector<InterfaceValue>> inputs =
+      fixed_inputs(model_.graph, options_.shapes, options_.symbols);
+  if (!inputs) return std::unexpected(std::move(inputs.error()));
+  inputs_ = *std::move(inputs);
+  outputs_ = outputs_of(model_.graph);
+  return {};
 }
 
 Result<std::unique_ptr<Session>> Session::create(Model model, std::shared_ptr<const void> owner,
@@ -94,13 +48,9 @@ Result<std::unique_ptr<Session>> Session::create(Model model, std::shared_ptr<co
   session->options_ = std::move(options);
   if (Result<void> read = session->read_interface(); !read)
     return std::unexpected(std::move(read.error()));
-  InputShapes shapes;
-  for (const InterfaceValue& input : session->inputs_) {
-    const auto dims = input.type.shape ? to_ints(*input.type.shape) : std::nullopt;
-    if (!dims) return session;  // open: the first run will tell
-    shapes[input.name] = *dims;
-  }
-  auto compiled = session->find_or_compile(shapes);
+  const Result<InputShapes> shapes = concrete_shapes(session->inputs_);
+  if (!shapes) return session;  // open: the first run will tell
+  auto compiled = session->find_or_compile(*shapes);
   if (!compiled) return std::unexpected(std::move(compiled.error()));
   return session;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/interface.h"
 #include "driver/specialization.h"
 #include "graph/model.h"
 #include "tensor/buffer.h"
@@ -29,7 +30,6 @@ struct MutableTensorView {
   void* data = nullptr;
 };
 
-using InputShapes = std::map<std::string, std::vector<int64_t>>;
 // Makes the program for inputs of these shapes; every input of the model is there.
 using Compiler = std::function<Result<Compiled>(const Model&, const InputShapes&)>;
 
@@ -54,12 +54,6 @@ struct Profile {
   int runs = 0;
   double seconds = 0;  // of a whole run, the least
   std::vector<StepProfile> steps;
-};
-
-struct InterfaceValue {
-  std::string name;
-  TensorType type;
-  Buffer default_value;  // of an input that may be left out
 };
 
 class Session {
