@@ -77,5 +77,6 @@ Command add_run(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_ops(CLI::App& app);
 Command add_bench(CLI::App& app);
+Command add_compile(CLI::App& app);
 
 }  // namespace hone::cli

@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   add("optimize", add_optimize);
   add("run", add_run);
   add("check", add_check);
+  add("compile", add_compile);
   add("bench", add_bench);
   add("ops", add_ops);
   try {

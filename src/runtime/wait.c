@@ -18,6 +18,8 @@ void hone_word_wake(hone_word* word, int threads) {
 static void relax(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__) && defined(__clang__)
+  __builtin_arm_isb(15);
 #elif defined(__aarch64__)
   __asm__ volatile("isb");
 #endif
