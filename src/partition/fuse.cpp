@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lower/nest.h"
+#include "partition/pieces.h"
 #include "partition/rewrite.h"
 #include "support/check.h"
 
@@ -209,6 +210,10 @@ class Fuser {
     });
     if (guarded) return false;
     if (is_view(map)) return is_view(user);
+    // Choices by position are taken apart later: their parts are written in place.
+    if (chooses_by_position(value)) return false;
+    for (const Op::Write& write : user.writes)
+      if (chooses_by_position(write.value)) return false;
     const double cost = cost_of(value);
     const bool in_body = read_in_body(user, result);
     const int64_t reads = (in_body ? points_of(user) : outputs_of(user)) * places;
@@ -256,7 +261,10 @@ class Fuser {
   }
 
   static void join_labels(const Op& from, Op& to) {
-    if (to.label.find(from.label) == std::string::npos) to.label = from.label + " + " + to.label;
+    if (from.label.find(to.label) != std::string::npos)
+      to.label = from.label;
+    else if (to.label.find(from.label) == std::string::npos)
+      to.label = from.label + " + " + to.label;
   }
 
   // --- maps after a reduction, into it
