@@ -44,7 +44,9 @@ class StorageChooser {
   void split_ops() {
     std::vector<Op> ops;
     for (const Op& op : program_.ops)
-      for (Op& part : split_choices(op, program_)) ops.push_back(std::move(part));
+      for (Op& part : split_choices(op, program_))
+        for (Op& piece : split_phases(part, program_)) ops.push_back(std::move(piece));
+    for (Op& op : ops) drop_determined_axes(op, program_);
     for (Op& op : ops)
       if (is_copy(op)) split_axes(op, program_);
     program_.ops = std::move(ops);
