@@ -7,6 +7,7 @@
 import argparse
 import ctypes
 import filecmp
+import json
 import os
 import subprocess
 import sys
@@ -183,6 +184,24 @@ class Library(unittest.TestCase):
                                    f"-Wl,-rpath,{self.folder}")
             run(program, 2, 1, "-", self.folder)
             self.check_outputs()
+
+    def test_run_and_bench(self):
+        arguments = ("--dim", "N=2", "--input", f"x={self.folder}/x.npy")
+        np.save(self.folder / "x.npy", self.x)
+        for threads in (1, 2):
+            run(HONE, "run", self.model, "--engine", "native", "--threads", threads, *arguments,
+                "--output-dir", self.folder)
+            for i, name in enumerate(("y", "r")):
+                np.testing.assert_allclose(np.load(self.folder / f"{i}_{name}.npy"),
+                                           self.expected[i], atol=1e-5)
+            text = run(HONE, "bench", self.model, "--threads", threads, "--seconds", "0.05", *arguments)
+            self.assertIn("GFLOP/s", text.stdout)
+        result = json.loads(run(HONE, "bench", self.model, "--seconds", "0.05", "--json",
+                                *arguments).stdout)
+        self.assertLessEqual(result["min_ms"], result["p50_ms"])
+        self.assertGreater(result["peak_gflops"], 1)
+        self.assertEqual(len(result["steps"]), result["report"]["steps"])
+        self.assertEqual(result["report"]["not_native"], [])
 
     def test_refuses_bad_requests(self):
         nowhere = self.folder / "none" / "network.so"

@@ -104,6 +104,17 @@ class Package(unittest.TestCase):
         unaligned = memory[1:].view(np.float32).reshape(3, 4)
         self.close(model.run([x], outputs=[unaligned]), x)
 
+    def test_takes_arrays_at_any_address(self):
+        model = compiled(symbols={"N": 16})
+        size = 16 * 4 * 4
+        for offset in (0, 1, 4, 8, 16, 20, 32):
+            memory = np.zeros(2 * size + 128, np.uint8)
+            start = -memory.ctypes.data % 64 + offset
+            x = memory[start:start + 16 * 3 * 4].view(np.float32).reshape(16, 3)
+            x[:] = rows(16)
+            y = memory[start + size:start + 2 * size].view(np.float32).reshape(16, 4)
+            self.close(model.run([x], outputs=[y]), x)
+
     def test_does_not_copy_inputs(self):
         x = rows(3)
         x.setflags(write=False)
