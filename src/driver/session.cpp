@@ -52,6 +52,7 @@ Result<std::unique_ptr<Session>> Session::create(Model model, std::shared_ptr<co
   if (!shapes) return session;  // open: the first run will tell
   auto compiled = session->find_or_compile(*shapes);
   if (!compiled) return std::unexpected(std::move(compiled.error()));
+  session->model_ = {};  // there is no other shape to come: its weights may go
   return session;
 }
 
