@@ -41,6 +41,18 @@ Value* Builder::lane(Value* vector, int i) {
   return CreateExtractElement(vector, static_cast<uint64_t>(i));
 }
 
+Value* Builder::widened(Value* value, int lanes) {
+  const int count = lanes_of(value);
+  if (count == lanes) return value;
+  if (count == 1) {
+    llvm::Type* type = vector_of(value->getType(), lanes);
+    return CreateInsertElement(llvm::PoisonValue::get(type), value, uint64_t{0});
+  }
+  std::vector<int> from;
+  for (int i = 0; i < lanes; ++i) from.push_back(i < count ? i : -1);
+  return CreateShuffleVector(value, from);
+}
+
 Value* Builder::call_per_lane(const char* name, llvm::ArrayRef<Value*> args) {
   llvm::Type* element = args[0]->getType()->getScalarType();
   const std::vector<llvm::Type*> types(args.size(), element);

@@ -41,6 +41,8 @@ class Builder : public llvm::IRBuilder<> {
   Value* unary(llvm::Intrinsic::ID id, Value* a) { return CreateUnaryIntrinsic(id, a); }
   Value* splat(Value* scalar, int lanes);
   Value* lane(Value* vector, int i);
+  // The value in the first lanes of a wider vector; the others hold anything.
+  Value* widened(Value* value, int lanes);
   // Calls the C function `name`, of as many arguments of one element type, for each lane.
   Value* call_per_lane(const char* name, llvm::ArrayRef<Value*> args);
 };

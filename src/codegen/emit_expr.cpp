@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include <llvm/IR/MDBuilder.h>
@@ -72,6 +73,7 @@ Value* Emitter::emit_node(const ExprNode& node) {
     case ExprNode::Kind::kNumber:
       return emit_number(node);
     case ExprNode::Kind::kVar:
+      HONE_CHECK(vars_[node.var.index()] != nullptr, "a variable is used before it is defined");
       return vars_[node.var.index()];
     case ExprNode::Kind::kExtent:
       return emit_extent(node);
@@ -91,15 +93,23 @@ Value* Emitter::emit_node(const ExprNode& node) {
     case ExprNode::Kind::kFold:
       return emit_fold(b_, node.fn, node.type.element, emit(node.args[0]));
     case ExprNode::Kind::kShuffle:
-      if (node.type.lanes == 1) {
-        const int first = node.args[0].type().lanes;
-        const int at = node.lanes[0];
-        return at < first ? b_.lane(emit(node.args[0]), at)
-                          : b_.lane(emit(node.args[1]), at - first);
-      }
-      return b_.CreateShuffleVector(emit(node.args[0]), emit(node.args[1]), node.lanes);
+      return emit_shuffle(node);
   }
   check_failed(__FILE__, __LINE__, "emit_node", "unknown kind of expression");
+}
+
+// LLVM's shuffle takes two vectors of one width.
+Value* Emitter::emit_shuffle(const ExprNode& node) {
+  const int first = node.args[0].type().lanes, second = node.args[1].type().lanes;
+  if (node.type.lanes == 1) {
+    const int at = node.lanes[0];
+    return at < first ? b_.lane(emit(node.args[0]), at) : b_.lane(emit(node.args[1]), at - first);
+  }
+  const int width = std::max({first, second, 2});
+  std::vector<int> lanes;
+  for (const int lane : node.lanes) lanes.push_back(lane < first ? lane : lane - first + width);
+  return b_.CreateShuffleVector(b_.widened(emit(node.args[0]), width),
+                                b_.widened(emit(node.args[1]), width), lanes);
 }
 
 Value* Emitter::emit_number(const ExprNode& node) {

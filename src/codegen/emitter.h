@@ -49,6 +49,7 @@ class Emitter {
   Value* emit(const loop::Expr& expr);
   Value* emit_node(const loop::ExprNode& node);
   Value* emit_number(const loop::ExprNode& node);
+  Value* emit_shuffle(const loop::ExprNode& node);
   Value* emit_ramp(const loop::ExprNode& node);
   Value* emit_extent(const loop::ExprNode& node);
   Value* emit_apply(const loop::ExprNode& node);

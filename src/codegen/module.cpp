@@ -2,10 +2,13 @@
 
 #include <set>
 
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/accumulate_in_place.h"
 #include "codegen/emit.h"
 #include "codegen/optimize.h"
 #include "support/check.h"
@@ -28,6 +31,24 @@ void check_module(const llvm::Module& module) {
   std::string message;
   llvm::raw_string_ostream out(message);
   HONE_CHECK(!llvm::verifyModule(module, &out), "LLVM refuses the emitted code: " + message);
+}
+
+// As TargetMachine::addPassesToEmitFile, with passes of ours. False when the target cannot do it.
+bool add_code_generation(llvm::legacy::PassManager& passes, llvm::TargetMachine& machine,
+                         llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type) {
+  auto* machine_info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->setDisableVerify(true);
+  if (machine.getTargetTriple().isX86()) add_accumulate_in_place(*config);
+  passes.add(config);
+  passes.add(machine_info);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, out, nullptr, type, machine_info->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
 }
 
 }  // namespace
@@ -67,7 +88,7 @@ Result<llvm::SmallVector<char, 0>> KernelModule::generate(llvm::CodeGenFileType 
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   llvm::legacy::PassManager passes;
-  if (machine_->addPassesToEmitFile(passes, out, nullptr, type))
+  if (!add_code_generation(passes, *machine_, out, type))
     return fail(ErrorKind::kUnsupported, "code generation",
                 "LLVM cannot write code for " + machine_->getTargetCPU().str());
   passes.run(module_);

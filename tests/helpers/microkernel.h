@@ -8,6 +8,7 @@ namespace hone::testing {
 struct MicroKernelShape {
   int rows = 6, vectors = 2, lanes = 8;
   int64_t depth = 256;
+  int64_t unroll = 1;  // of the loop over k
 };
 
 // c[rows][vectors * lanes] += sum over k of a[k][rows] * b[k][vectors * lanes], a and b packed.
@@ -23,8 +24,9 @@ inline loop::Function make_microkernel(const MicroKernelShape& shape) {
   const auto b = f.add_buffer({"b", kType, shape.depth * columns, Scope::kIn});
   const auto c = f.add_buffer({"c", kType, int64_t{shape.rows} * columns, Scope::kOut});
   const auto acc = f.add_buffer({"acc", kType, int64_t{shape.rows} * columns, Scope::kRegister});
-  const auto k = f.add_var("k"), i = f.add_var("i"), j = f.add_var("j");
-  const Expr row = Expr::var(i), vector = Expr::var(j), depth = Expr::var(k);
+  const auto k = f.add_var("k"), i = f.add_var("i"), j = f.add_var("j"), u = f.add_var("u");
+  const Expr row = Expr::var(i), vector = Expr::var(j);
+  const Expr depth = Expr::var(k) * shape.unroll + Expr::var(u);
   const Expr tile = (row * shape.vectors + vector) * shape.lanes;
   const auto over_tile = [&](loop::Stmt body) {
     return make_for(LoopKind::kUnrolled, i, shape.rows,
@@ -33,10 +35,11 @@ inline loop::Function make_microkernel(const MicroKernelShape& shape) {
   const Expr left = Expr::load(kType, a, depth * shape.rows + row);
   const Expr right = Expr::load(kType, b, depth * columns + vector * shape.lanes, shape.lanes);
   const Expr sum = Expr::load(kType, acc, tile, shape.lanes);
+  const loop::Stmt step = over_tile(make_store(acc, tile, Expr::fma(left, right, sum)));
   f.body = {
       make_alloc(acc, {over_tile(make_store(acc, tile, Expr::load(kType, c, tile, shape.lanes))),
-                       make_for(LoopKind::kSerial, k, shape.depth,
-                                {over_tile(make_store(acc, tile, Expr::fma(left, right, sum)))}),
+                       make_for(LoopKind::kSerial, k, shape.depth / shape.unroll,
+                                {make_for(LoopKind::kUnrolled, u, shape.unroll, {step})}),
                        over_tile(make_store(c, tile, sum))})};
   return f;
 }

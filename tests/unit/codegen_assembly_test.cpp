@@ -53,6 +53,17 @@ TEST(CodegenAssembly, MicroKernelStaysInRegisters) {
   EXPECT_EQ(count(loop, "vbroadcastss"), 6) << assembly;
 }
 
+// Each factor is used once here, and LLVM alone would overwrite factors instead of sums.
+TEST(CodegenAssembly, UnrolledSumsStayInTheirRegisters) {
+  for (const int rows : {12, 14}) {
+    const MicroKernelShape shape{rows, 1, 8, 256, 4};
+    const std::string loop =
+        hottest_loop(assembly_of(make_microkernel(shape), "x86-64-v3"), "vfmadd231ps");
+    EXPECT_EQ(count(loop, "vfmadd231ps"), 4 * rows) << loop;
+    EXPECT_THAT(loop, Not(HasSubstr("rsp"))) << loop;
+  }
+}
+
 TEST(CodegenAssembly, MicroKernelUsesTheWidestVectors) {
   const std::string wide = assembly_of(make_microkernel({12, 2, 16, 256}), "skylake-avx512");
   EXPECT_EQ(count(hottest_loop(wide, "zmm"), "vfmadd231ps"), 24) << wide;
