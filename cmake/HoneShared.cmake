@@ -1,7 +1,6 @@
 # libhone.so: everything in one library, of which only include/hone/hone.h is visible.
 function(hone_shared_library)
   set(exports ${PROJECT_SOURCE_DIR}/src/capi/exports.map)
-  target_include_directories(hone_capi PUBLIC ${PROJECT_SOURCE_DIR}/include)
   add_library(hone_shared SHARED $<TARGET_OBJECTS:hone_capi>)
   set_target_properties(hone_shared PROPERTIES
       OUTPUT_NAME hone LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}

@@ -26,13 +26,14 @@ constexpr int kRounds = 5;
      " %%" reg "12, %%" reg "13, %%" reg "8\n\t" op " %%" reg "12, %%" reg "13, %%" reg "9\n\t" op \
      " %%" reg "12, %%" reg "13, %%" reg "10\n\t" op " %%" reg "12, %%" reg "13, %%" reg "11\n\t"
 #define HONE_CLEAR(r) "vxorps %%xmm" r ", %%xmm" r ", %%xmm" r "\n\t"
-#define HONE_CLEAR_ALL                                                                            \
-  HONE_CLEAR("0")                                                                                 \
-  HONE_CLEAR("1")                                                                                 \
-  HONE_CLEAR("2")                                                                                 \
-  HONE_CLEAR("3")                                                                                 \
-  HONE_CLEAR("4") HONE_CLEAR("5") HONE_CLEAR("6") HONE_CLEAR("7") HONE_CLEAR("8") HONE_CLEAR("9") \
-      HONE_CLEAR("10") HONE_CLEAR("11") HONE_CLEAR("12") HONE_CLEAR("13")
+#define HONE_CLEAR_ALL                                                                             \
+  HONE_CLEAR("0")                                                                                  \
+  HONE_CLEAR("1")                                                                                  \
+  HONE_CLEAR("2")                                                                                  \
+  HONE_CLEAR("3")                                                                                  \
+  HONE_CLEAR("4")                                                                                  \
+  HONE_CLEAR("5") HONE_CLEAR("6") HONE_CLEAR("7") HONE_CLEAR("8") HONE_CLEAR("9") HONE_CLEAR("10") \
+      HONE_CLEAR("11") HONE_CLEAR("12") HONE_CLEAR("13")
 #define HONE_CLOBBERS                                                                            \
   "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
       "xmm11", "xmm12", "xmm13"

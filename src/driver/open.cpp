@@ -3,7 +3,6 @@
 #include <charconv>
 
 #include "driver/compile.h"
-#include "driver/compile.h"
 #include "driver/reference_program.h"
 #include "machine/cpu.h"
 #include "onnx/import.h"

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
-GENERATED = {"families.inc"}
+GENERATED = {"families.inc", "runtime_bitcode.h"}
 
 
 def problems(src: Path) -> list[str]:
