@@ -18,30 +18,19 @@ constexpr int kRounds = 5;
 // operations that it has done.
 #if defined(__x86_64__)
 
-#define HONE_CHAINS(op, reg)                                                                       \
-  op " %%" reg "12, %%" reg "13, %%" reg "0\n\t" op " %%" reg "12, %%" reg "13, %%" reg "1\n\t" op \
-     " %%" reg "12, %%" reg "13, %%" reg "2\n\t" op " %%" reg "12, %%" reg "13, %%" reg "3\n\t" op \
-     " %%" reg "12, %%" reg "13, %%" reg "4\n\t" op " %%" reg "12, %%" reg "13, %%" reg "5\n\t" op \
-     " %%" reg "12, %%" reg "13, %%" reg "6\n\t" op " %%" reg "12, %%" reg "13, %%" reg "7\n\t" op \
-     " %%" reg "12, %%" reg "13, %%" reg "8\n\t" op " %%" reg "12, %%" reg "13, %%" reg "9\n\t" op \
-     " %%" reg "12, %%" reg "13, %%" reg "10\n\t" op " %%" reg "12, %%" reg "13, %%" reg "11\n\t"
-#define HONE_CLEAR(r) "vxorps %%xmm" r ", %%xmm" r ", %%xmm" r "\n\t"
-#define HONE_CLEAR_ALL                                                                             \
-  HONE_CLEAR("0")                                                                                  \
-  HONE_CLEAR("1")                                                                                  \
-  HONE_CLEAR("2")                                                                                  \
-  HONE_CLEAR("3")                                                                                  \
-  HONE_CLEAR("4")                                                                                  \
-  HONE_CLEAR("5") HONE_CLEAR("6") HONE_CLEAR("7") HONE_CLEAR("8") HONE_CLEAR("9") HONE_CLEAR("10") \
-      HONE_CLEAR("11") HONE_CLEAR("12") HONE_CLEAR("13")
+// The instruction once for each register whose number stands in the list.
+#define HONE_FOR_EACH(numbers, instruction) ".irp r," numbers "\n\t" instruction "\n\t.endr\n\t"
+#define HONE_ZERO \
+  HONE_FOR_EACH("0,1,2,3,4,5,6,7,8,9,10,11,12,13", "vxorps %%xmm\\r, %%xmm\\r, %%xmm\\r")
+#define HONE_CHAINS(instruction) HONE_FOR_EACH("0,1,2,3,4,5,6,7,8,9,10,11", instruction)
 #define HONE_CLOBBERS                                                                            \
   "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
       "xmm11", "xmm12", "xmm13"
 
 double multiply_add_avx2(int64_t iterations) {
   const double done = static_cast<double>(iterations) * 12 * 8 * 2;
-  __asm__ volatile(HONE_CLEAR_ALL ".p2align 5\n1:\n\t" HONE_CHAINS(
-                       "vfmadd231ps", "ymm") "dec %0\n\tjnz 1b\n\tvzeroupper"
+  __asm__ volatile(HONE_ZERO ".p2align 5\n1:\n\t" HONE_CHAINS(
+                       "vfmadd231ps %%ymm12, %%ymm13, %%ymm\\r") "dec %0\n\tjnz 1b\n\tvzeroupper"
                    : "+r"(iterations)
                    :
                    : HONE_CLOBBERS);
@@ -50,8 +39,8 @@ double multiply_add_avx2(int64_t iterations) {
 
 double multiply_add_avx512(int64_t iterations) {
   const double done = static_cast<double>(iterations) * 12 * 16 * 2;
-  __asm__ volatile(HONE_CLEAR_ALL ".p2align 5\n1:\n\t" HONE_CHAINS(
-                       "vfmadd231ps", "zmm") "dec %0\n\tjnz 1b\n\tvzeroupper"
+  __asm__ volatile(HONE_ZERO ".p2align 5\n1:\n\t" HONE_CHAINS(
+                       "vfmadd231ps %%zmm12, %%zmm13, %%zmm\\r") "dec %0\n\tjnz 1b\n\tvzeroupper"
                    : "+r"(iterations)
                    :
                    : HONE_CLOBBERS);
@@ -84,17 +73,15 @@ double multiply_add(int64_t iterations) {
 
 double multiply_add(int64_t iterations) {
   const double done = static_cast<double>(iterations) * 16 * 4 * 2;
-#define HONE_FMLA(r) "fmla v" #r ".4s, v30.4s, v31.4s\n\t"
-  __asm__ volatile("movi v30.4s, #0\n\tmovi v31.4s, #0\n\t1:\n\t" HONE_FMLA(0) HONE_FMLA(1)
-                       HONE_FMLA(2) HONE_FMLA(3) HONE_FMLA(4) HONE_FMLA(5) HONE_FMLA(6) HONE_FMLA(7)
-                           HONE_FMLA(8) HONE_FMLA(9) HONE_FMLA(10) HONE_FMLA(11) HONE_FMLA(12)
-                               HONE_FMLA(13) HONE_FMLA(14)
-                                   HONE_FMLA(15) "subs %0, %0, #1\n\tb.ne 1b"
-                   : "+r"(iterations)
-                   :
-                   : "cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11",
-                     "v12", "v13", "v14", "v15", "v30", "v31");
-#undef HONE_FMLA
+  __asm__ volatile(
+      "movi v30.4s, #0\n\tmovi v31.4s, #0\n1:\n\t"
+      ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\tfmla v\\r\\().4s, v30.4s, "
+      "v31.4s\n\t.endr\n\t"
+      "subs %0, %0, #1\n\tb.ne 1b"
+      : "+r"(iterations)
+      :
+      : "cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12",
+        "v13", "v14", "v15", "v30", "v31");
   return done;
 }
 
