@@ -1,5 +1,5 @@
 # The few commands one needs. `make test` and `make demo` set up everything by themselves.
-.PHONY: build test test-all demo bench bench-peers fuzz format clean bootstrap
+.PHONY: build test test-all demo bench bench-native bench-kernels bench-peers fuzz format clean bootstrap
 .DEFAULT_GOAL := build
 
 FUZZ_SECONDS ?= 20
@@ -36,6 +36,14 @@ test-all: test build/asan/build.ninja build/tidy/build.ninja
 bench: build
 	@if [ -x build/release/bench/hone_bench ]; then build/release/bench/hone_bench; \
 	else echo "bench: no benchmarks yet"; fi
+
+# All models as native code: exactness, repeatability, compile time and memory, with their limits.
+bench-native: build
+	tools/bench_python bench/native.py
+
+# Single kernels beside the machine's peak and bandwidth.
+bench-kernels: build
+	tools/bench_python bench/kernels.py
 
 # hone beside ONNX Runtime, OpenVINO and MNN on all models; half an hour.
 bench-peers: build
