@@ -46,7 +46,7 @@ bool close(float a, float b) {
 
 // One module for many kernels: their names are made distinct.
 TEST(CodegenRandom, AgreesWithTheInterpreter) {
-  constexpr uint64_t kSeeds = 200;
+  constexpr uint64_t kSeeds = 40;
   std::vector<loop::Function> kernels;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     kernels.push_back(random_loops(seed));
