@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "partition/program.h"
+#include "partition/storage.h"
 
 namespace hone {
 
@@ -14,7 +15,7 @@ struct Group {
 };
 
 // Covers all ops of the list once, in an order in which everything is written before it is read.
-[[nodiscard]] std::vector<Group> group_ops(const TensorProgram& program,
+[[nodiscard]] std::vector<Group> group_ops(const TensorProgram& program, const Storage& storage,
                                            const std::vector<Op>& ops);
 
 }  // namespace hone

@@ -19,8 +19,11 @@ bool depends_on_data(const Index& index) {
 class Flattening {
  public:
   Flattening(const TensorProgram& program, const Storage& storage, size_t shared,
-             const std::vector<int>& local)
-      : program_(program), storage_(storage), shared_(shared) {
+             const std::vector<int>& local, bool passes_through_memory)
+      : program_(program),
+        storage_(storage),
+        shared_(shared),
+        passes_through_memory_(passes_through_memory) {
     for (const int tensor : local) locals_[tensor] = -1;
   }
 
@@ -66,16 +69,12 @@ class Flattening {
     for (size_t i = 0; i < result_.roots.size(); ++i) {
       KernelTensor& tensor = result_.kernel.tensors[i];
       if (result_.roots[i] != root || root < 0) continue;
+      // What several ops of the kernel pass to each other through memory is one buffer, or loads
+      // could move before stores.
       if (tensor.role == role) return static_cast<int>(i);
-      // What this kernel wrote before, or writes later, is one buffer: read it as such.
-      if (role == KernelTensor::Role::kIn && tensor.role == KernelTensor::Role::kOut &&
-          op_->serial)
-        return static_cast<int>(i);
-      if (role == KernelTensor::Role::kOut && tensor.role == KernelTensor::Role::kIn &&
-          op_->serial) {
-        tensor.role = KernelTensor::Role::kOut;
-        return static_cast<int>(i);
-      }
+      if (!passes_through_memory_) continue;
+      if (role == KernelTensor::Role::kOut) tensor.role = role;
+      if (tensor.role == KernelTensor::Role::kOut) return static_cast<int>(i);
     }
     result_.roots.push_back(root);
     result_.kernel.tensors.push_back({role, type, elements, name});
@@ -218,6 +217,7 @@ class Flattening {
   const TensorProgram& program_;
   const Storage& storage_;
   size_t shared_;
+  bool passes_through_memory_;
   const Op* op_ = nullptr;
   std::optional<IndexFacts> facts_;
   std::map<int, int> locals_, tables_;
@@ -230,7 +230,8 @@ class Flattening {
 PlacedKernel kernel_of(const TensorProgram& program, const Storage& storage,
                        const std::vector<const Op*>& ops, size_t shared,
                        const std::vector<int>& local) {
-  Flattening flattening(program, storage, shared, local);
+  const bool several = ops.size() > 1 || ops[0]->serial;
+  Flattening flattening(program, storage, shared, local, several);
   for (const Op* op : ops) flattening.add(*op);
   return flattening.finish();
 }

@@ -52,7 +52,12 @@ class NestChooser {
  public:
   NestChooser(const Kernel& kernel, Nest& nest, size_t shared, const Cpu& cpu,
               const ChooseOptions& options)
-      : kernel_(kernel), nest_(nest), shared_(shared), cpu_(cpu), options_(options) {}
+      : kernel_(kernel),
+        nest_(nest),
+        shared_(shared),
+        alone_(kernel.nests.size() == 1 && shared == 0),
+        cpu_(cpu),
+        options_(options) {}
 
   NestSchedule run() {
     NestSchedule schedule;
@@ -118,7 +123,7 @@ class NestChooser {
 
   bool packable(const FlatRead& read) const {
     return nest_.reduces() && read.in_body && is_linear(read.at) && !read.guarded && is_constant(read.tensor) &&
-           single_read(read.tensor) && shared_ == 0;
+           single_read(read.tensor) && alone_;
   }
 
   bool single_read(int tensor) const {
@@ -200,7 +205,7 @@ class NestChooser {
       return;
     }
     // Long reductions can afford div and mod per row: all rows become one axis, without tails.
-    const bool flatten = reduction_points() >= 48 && shared_ == 0;
+    const bool flatten = reduction_points() >= 48 && alone_;
     while (flatten && rows.size() > 1) {
       const size_t a = rows[rows.size() - 2];
       const size_t b = rows.back();
@@ -216,7 +221,7 @@ class NestChooser {
   }
 
   void pick_packing(NestSchedule& schedule) const {
-    if (shared_ > 0) return;
+    if (!alone_) return;
     const int vector = schedule.vector_axis;
     for (const FlatRead& read : reads_of(nest_)) {
       if (!read.in_body || !moves(read, vector) || !is_linear(read.at) || read.guarded ||
@@ -224,7 +229,7 @@ class NestChooser {
         continue;
       const bool constant = is_constant(read.tensor);
       const bool by_rows = schedule.row_axis >= 0 && moves(read, schedule.row_axis);
-      if (constant && !by_rows) schedule.pack.push_back(read.tensor);
+      if (constant) schedule.pack.push_back(read.tensor);
       if (constant || by_rows || schedule.row_axis < 0) continue;
       const int64_t rows = nest_.extents[static_cast<size_t>(schedule.row_axis)];
       const int64_t bytes =
@@ -288,7 +293,7 @@ class NestChooser {
   }
 
   void pick_blocks(NestSchedule& schedule) const {
-    if (shared_ > 0) return;
+    if (!alone_) return;
     const int64_t rows =
         schedule.row_axis < 0 ? 1 : nest_.extents[static_cast<size_t>(schedule.row_axis)];
     const int64_t columns = nest_.extents[static_cast<size_t>(schedule.vector_axis)];
@@ -372,7 +377,7 @@ class NestChooser {
     const int64_t extent = nest_.extents[static_cast<size_t>(schedule.vector_axis)];
     const int64_t vectors = extent / schedule.lanes;
     schedule.vectors = vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
-    if (shared_ > 0) return;
+    if (!alone_) return;
     int64_t outer = 1;
     for (size_t i = 0; i < nest_.outputs; ++i)
       if (static_cast<int>(i) != schedule.vector_axis) outer *= nest_.extents[i];
@@ -398,6 +403,7 @@ class NestChooser {
   const Kernel& kernel_;
   Nest& nest_;
   size_t shared_;
+  bool alone_;  // it has tasks, blocks and packed operands of its own
   const Cpu& cpu_;
   const ChooseOptions& options_;
   int lanes_ = 1;
