@@ -61,6 +61,7 @@ void print_result(const LibraryOptions& library, const Plan& plan, double second
              bytes_text(static_cast<double>(plan.scratch_bytes)));
   if (!library.header.empty())
     fmt::print("  {}: {}_create() and so on\n", library.header, library.name);
+  if (!library.cpu.is_host) fmt::print("  this machine cannot run it: not executed\n");
 }
 
 int compile(const Options& options) {
