@@ -17,6 +17,7 @@ namespace hone {
 struct CompileOptions {
   Cpu cpu = host_cpu();
   int threads = 1;
+  bool winograd = true;  // faster, with errors some times those of the sum itself
   // Called with the name and the text of each stage: "program", "fused", "kernels", "loops".
   std::function<void(const std::string& stage, const std::string& text)> dump;
 };

@@ -12,6 +12,7 @@
 #include "partition/kernel_of.h"
 #include "partition/storage.h"
 #include "support/check.h"
+#include "tune/algorithms.h"
 #include "tune/choose.h"
 
 namespace hone {
@@ -62,6 +63,7 @@ class Planner {
 
   Result<std::shared_ptr<Plan>> run() {
     separate_outputs();
+    choose_algorithms(program_, options_.cpu, {options_.threads, options_.winograd});
     storage_ = choose_storage(program_);
     if (Result<void> added = add_ops(program_.ops, {}, {}); !added)
       return std::unexpected(std::move(added.error()));
@@ -98,7 +100,7 @@ class Planner {
 
   Result<void> add_ops(const std::vector<Op>& ops, const std::vector<int64_t>& steps,
                        const Renaming& renaming) {
-    for (const Group& group : group_ops(program_, ops)) {
+    for (const Group& group : group_ops(program_, storage_, ops)) {
       const Op& first = ops[group.ops[0]];
       Result<void> added = first.scan                    ? add_scan(*first.scan, steps, renaming)
                            : first.host_graph != nullptr ? add_host(first, renaming)

@@ -356,25 +356,48 @@ class KernelEmitter {
       int64_t element = 0;
       for (size_t v = 0; v < vector_widths.size(); element += vector_widths[v++]) {
         const Place at = at_vector(p, place, r, element, vector_widths[v]);
-        values_.set_accumulator(accumulator(r, v));
-        for (const Nest::Store& store : p.nest.stores) emit_store(store, at, block);
+        emit_stores(p.nest, at, accumulator(r, v), block);
       }
     }
+  }
+
+  void emit_stores(const Nest& nest, const Place& at, const Expr& accumulator, Block& block) {
+    values_.share_values(nest.stores.size() > 1);
+    // What conditions do not concern comes first, so that stores can share it.
+    std::vector<Expr> inner;
+    for (const Nest::Store& store : nest.stores) {
+      if (!store.inner.valid()) {
+        inner.push_back(accumulator);
+        continue;
+      }
+      const Expr value = values_.value(store.inner, at, block);
+      const loop::VarId id = function_.add_var("y", value.type());
+      block.push_back(loop::make_let(id, value));
+      inner.push_back(Expr::var(id, value.type()));
+    }
+    for (size_t i = 0; i < nest.stores.size(); ++i) {
+      values_.set_accumulator(inner[i]);
+      // The accumulator's reads differ from store to store.
+      if (nest.stores[i].inner.valid()) values_.share_values(false);
+      emit_store(nest.stores[i], at, block);
+    }
+    values_.share_values(false);
   }
 
   void emit_store(const Nest::Store& store, const Place& place, Block& block) {
     const BufferId buffer = tensors_[static_cast<size_t>(store.tensor)];
     const ElementType element = function_.buffer(buffer).element;
     if (store.condition.valid()) {
-      Block inner;
+      Nest::Store plain = store;
+      plain.condition = {};
       values_.forget();
       const Expr condition = values_.value(store.condition, place, block);
+      HONE_CHECK(condition.type().lanes == 1, "conditions of stores hold for all lanes");
       values_.forget();
-      const Expr value = values_.value(store.value, place, inner);
-      inner.push_back(loop::make_store(buffer, values_.index(store.at, place),
-                                       Expr::cast(element, value)));
+      Block inner;
+      emit_store(plain, place, inner);
+      values_.forget();
       block.push_back(loop::make_if(condition, std::move(inner)));
-      values_.forget();
       return;
     }
     // What a cast has already rounded to the element type is stored as it is, infinities too.

@@ -51,6 +51,7 @@ std::vector<Index> indices_of(const Nest& nest) {
     all.push_back(store.at);
     visit_scalar(store.value, seen, add);
     visit_scalar(store.condition, seen, add);
+    visit_scalar(store.inner, seen, add);
   }
   return all;
 }
@@ -77,6 +78,7 @@ Nest simplify(const Nest& nest) {
     store.at = facts.simplify(store.at);
     store.value = facts.simplify(store.value, nullptr);
     if (store.condition.valid()) store.condition = facts.simplify(store.condition, nullptr);
+    if (store.inner.valid()) store.inner = facts.simplify(store.inner, nullptr);
   }
   return result;
 }
@@ -95,6 +97,7 @@ Nest change_axes(const Nest& nest, const AxisChange& change) {
     store.at = substitute(store.at, how);
     store.value = substitute(store.value, how);
     if (store.condition.valid()) store.condition = substitute(store.condition, how);
+    if (store.inner.valid()) store.inner = substitute(store.inner, how);
   }
   return simplify(result);
 }
@@ -260,7 +263,10 @@ std::vector<FlatRead> reads_of(const Nest& nest) {
   std::set<const ScalarNode*> seen;
   visit_scalar(nest.body, seen, add);
   in_body = false;
-  for (const Nest::Store& store : nest.stores) visit_scalar(store.value, seen, add);
+  for (const Nest::Store& store : nest.stores) {
+    visit_scalar(store.inner, seen, add);
+    visit_scalar(store.value, seen, add);
+  }
   return reads;
 }
 

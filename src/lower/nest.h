@@ -22,6 +22,7 @@ struct Nest {
     Index at;
     Scalar value;
     Scalar condition{};  // valid: only where it holds
+    Scalar inner{};      // valid: computed in any case, and read by `value` as the accumulator
   };
   std::vector<int64_t> extents;  // of the axes: output axes first, then reduction axes
   size_t outputs = 0;            // number of output axes

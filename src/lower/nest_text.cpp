@@ -59,6 +59,8 @@ std::string to_text(const Kernel& kernel) {
     for (const Nest::Store& store : nest.stores) {
       out += "  " + names.tensor(store.tensor) + "[" + print_index(store.at, names) +
              "] = " + print_scalar(store.value, names, std::nullopt);
+      if (store.inner.valid())
+        out += " where #-1 = " + print_scalar(store.inner, names, std::nullopt);
       if (store.condition.valid())
         out += " if " + print_scalar(store.condition, names, std::nullopt);
       out += "\n";

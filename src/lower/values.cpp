@@ -340,8 +340,14 @@ Expr Values::value(const Scalar& scalar, const Place& place, loop::Block& before
     }
     case ScalarNode::Kind::kRead:
       return read(node, place, before, mask);
-    case ScalarNode::Kind::kApply:
-      return apply(node, place, before, mask);
+    case ScalarNode::Kind::kApply: {
+      if (!share_values_ || mask.valid() || !sharing_) return apply(node, place, before, mask);
+      if (const auto known = computed_.find(&node); known != computed_.end()) return known->second;
+      const Expr result = apply(node, place, before, mask);
+      const loop::VarId id = function_.add_var("v", result.type());
+      before.push_back(loop::make_let(id, result));
+      return computed_[&node] = Expr::var(id, result.type());
+    }
   }
   return {};
 }

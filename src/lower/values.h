@@ -1,6 +1,7 @@
 // Values of a nest's body at one place of its loops, as loop IR: scalars or vectors.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -36,7 +37,15 @@ class Values {
   loop::Expr value(const Scalar& scalar, const Place& place, loop::Block& before,
                    const loop::Expr& mask = {});
   void set_accumulator(loop::Expr value) { accumulator_ = std::move(value); }
-  void forget() { known_.clear(); }
+  void forget() {
+    known_.clear();
+    computed_.clear();
+  }
+  // Values that occur several times are computed once, as long as the place is the same.
+  void share_values(bool on) {
+    share_values_ = on;
+    computed_.clear();
+  }
   // Parts of indices without these axes are computed once, in `block`; null: no more.
   void hoist(loop::Block* block, std::vector<int> inner_axes) {
     hoisted_ = block;
@@ -76,6 +85,8 @@ class Values {
   loop::Expr accumulator_;
   loop::Expr mask_;
   bool sharing_ = true;
+  bool share_values_ = false;
+  std::map<const ScalarNode*, loop::Expr> computed_;
   loop::Block* hoisted_ = nullptr;
   std::vector<int> inner_;
   std::vector<std::pair<loop::Expr, loop::Expr>> fixed_;

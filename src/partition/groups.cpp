@@ -56,13 +56,20 @@ class Grouper {
  private:
   static bool may_join(const Op& op) {
     return op.is_plain() && !op.serial && op.writes.size() == 1 && op.steps.empty() &&
-           !(op.reduces() && is_contraction(op)) && op.combiner < Combiner::kArgMaxFirst;
+           op.group < 0 && !(op.reduces() && is_contraction(op)) && op.combiner < Combiner::kArgMaxFirst;
   }
 
   const ProgramTensor& tensor(int id) const { return program_.tensors[static_cast<size_t>(id)]; }
 
   Group grow(size_t first) {
     Group group{{first}, 0, {}};
+    if (ops_[first].group >= 0) {
+      for (size_t j = first + 1; j < ops_.size(); ++j)
+        if (ops_[j].group == ops_[first].group) group.ops.push_back(j);
+      group.shared = ops_[first].group_shared;
+      find_locals(group);
+      return group;
+    }
     if (!may_join(ops_[first]) || !ops_[first].reduces()) {
       // Borders that are filled run as one kernel.
       if (is_fill(ops_[first])) extend_fills(group);
@@ -136,7 +143,8 @@ class Grouper {
     for (const size_t i : group.ops) {
       const int id = ops_[i].writes[0].tensor;
       if (tensor(id).is_output || storage_.view(id).root != id || is_root_of_others(id)) continue;
-      if (writers_.at(id).size() != 1) continue;
+      const std::set<size_t> by(writers_.at(id).begin(), writers_.at(id).end());
+      if (by.size() != 1) continue;
       const auto at = readers_.find(id);
       const bool inside =
           at != readers_.end() && std::ranges::all_of(at->second, [&](size_t reader) {
@@ -154,7 +162,7 @@ class Grouper {
 
   static bool is_fill(const Op& op) {
     return op.is_plain() && !op.reduces() && !op.serial && op.writes.size() == 1 &&
-           op.writes[0].value.is_literal() && op.steps.empty();
+           op.writes[0].value.is_literal() && op.steps.empty() && op.group < 0;
   }
 
   void extend_fills(Group& group) const {

@@ -45,6 +45,7 @@ class Flattening {
       for (const Index& index : write.at) at.push_back(flat(index));
       store.value = flat(write.value);
       if (write.condition.valid()) store.condition = flat(write.condition);
+      if (write.inner.valid()) store.inner = flat(write.inner);
       const auto [tensor, index] = place(write.tensor, at, KernelTensor::Role::kOut);
       store.tensor = tensor;
       store.at = index;

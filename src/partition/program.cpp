@@ -80,6 +80,7 @@ void visit_reads(const Op& op, const std::function<void(const ScalarNode&)>& f) 
   for (const Op::Write& write : op.writes) {
     visit_scalar(write.value, seen, only_reads);
     visit_scalar(write.condition, seen, only_reads);
+    visit_scalar(write.inner, seen, only_reads);
     for (const Index& index : write.at) visit_index(index, seen, only_reads);
   }
 }
@@ -122,6 +123,7 @@ void map_scalars(Op& op, const std::function<Scalar(const Scalar&)>& f) {
   for (Op::Write& write : op.writes) {
     write.value = f(write.value);
     if (write.condition.valid()) write.condition = f(write.condition);
+    if (write.inner.valid()) write.inner = f(write.inner);
   }
 }
 

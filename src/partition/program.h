@@ -39,9 +39,12 @@ struct Op {
     std::vector<Index> at;
     Scalar value;
     Scalar condition{};  // valid: only where it holds
+    Scalar inner{};      // valid: computed in any case, and read by `value` as kAccumulator
   };
   std::vector<Write> writes;
   bool serial = false;
+  int group = -1;           // ops with the same number run as one kernel,
+  size_t group_shared = 0;  // which iterates over this many first axes
   std::string label;  // of the nodes it comes from
 
   // Of a scan: ops of one step; carried states; how often.

@@ -39,6 +39,8 @@ std::string op_text(const TensorProgram& program, const Op& op, const std::strin
     for (const Index& index : write.at) at += (at.empty() ? "" : ", ") + print_index(index, names);
     out += indent + "  " + names.tensor(write.tensor) + "[" + at +
            "] = " + print_scalar(write.value, names, std::nullopt);
+    if (write.inner.valid())
+      out += " where #-1 = " + print_scalar(write.inner, names, std::nullopt);
     if (write.condition.valid()) out += " if " + print_scalar(write.condition, names, std::nullopt);
     out += "\n";
   }

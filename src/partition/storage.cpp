@@ -68,7 +68,7 @@ class StorageChooser {
     for (const int input : program_.inputs) {
       bool padded = false;
       for (const Op& op : program_.ops)
-        if (op.is_plain() && op.reduces())
+        if (op.is_plain() && (op.reduces() || op.group >= 0))
           visit_reads(op, [&](const ScalarNode& node) {
             padded = padded || (node.tensor == input && literal_guard(node));
           });
@@ -92,7 +92,7 @@ class StorageChooser {
   }
 
   static void redirect(Op& op, int from, int to) {
-    if (!op.is_plain() || !op.reduces()) return;
+    if (!op.is_plain() || (!op.reduces() && op.group < 0)) return;
     Rewriter rewrite([&](const Scalar& scalar) -> Scalar {
       if (scalar->kind != ScalarNode::Kind::kRead || scalar->tensor != from) return {};
       return scalar->outside ? Scalar::read_or(scalar->type, to, scalar->indices,
@@ -125,7 +125,7 @@ class StorageChooser {
   void find_halos() {
     halos_.resize(program_.tensors.size());
     for (const Op& op : program_.ops) {
-      if (!op.is_plain() || op.serial || !op.reduces()) continue;
+      if (!op.is_plain() || op.serial || (!op.reduces() && op.group < 0)) continue;
       IndexFacts facts({op.extents.begin(), op.extents.end()},
                        {op.steps.begin(), op.steps.end()});
       visit_reads(op, [&](const ScalarNode& node) {

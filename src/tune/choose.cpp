@@ -122,8 +122,8 @@ class NestChooser {
   }
 
   bool packable(const FlatRead& read) const {
-    return nest_.reduces() && read.in_body && is_linear(read.at) && !read.guarded && is_constant(read.tensor) &&
-           single_read(read.tensor) && alone_;
+    return nest_.reduces() && read.in_body && is_linear(read.at) && !read.guarded &&
+           is_constant(read.tensor) && single_read(read.tensor);
   }
 
   bool single_read(int tensor) const {
@@ -221,7 +221,6 @@ class NestChooser {
   }
 
   void pick_packing(NestSchedule& schedule) const {
-    if (!alone_) return;
     const int vector = schedule.vector_axis;
     for (const FlatRead& read : reads_of(nest_)) {
       if (!read.in_body || !moves(read, vector) || !is_linear(read.at) || read.guarded ||
@@ -230,7 +229,7 @@ class NestChooser {
       const bool constant = is_constant(read.tensor);
       const bool by_rows = schedule.row_axis >= 0 && moves(read, schedule.row_axis);
       if (constant) schedule.pack.push_back(read.tensor);
-      if (constant || by_rows || schedule.row_axis < 0) continue;
+      if (constant || by_rows || schedule.row_axis < 0 || !alone_) continue;
       const int64_t rows = nest_.extents[static_cast<size_t>(schedule.row_axis)];
       const int64_t bytes =
           reduction_points() * nest_.extents[static_cast<size_t>(vector)] * 4;
@@ -377,6 +376,7 @@ class NestChooser {
     const int64_t extent = nest_.extents[static_cast<size_t>(schedule.vector_axis)];
     const int64_t vectors = extent / schedule.lanes;
     schedule.vectors = vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
+    if (nest_.stores.size() > 4) schedule.vectors = 1;
     if (!alone_) return;
     int64_t outer = 1;
     for (size_t i = 0; i < nest_.outputs; ++i)
