@@ -1,17 +1,8 @@
 #include "loop/index_space.h"
 
-#include <numeric>
-
 #include "tensor/dim.h"
 
 namespace hone::loop {
-namespace {
-
-// How far a search for a bound goes: conditions used one after the other, and sums made.
-constexpr int kMaxDepth = 6;
-constexpr int kBudget = 400;
-
-}  // namespace
 
 int IndexSpace::add(Atom atom) {
   atom.here = atom.range;
@@ -32,54 +23,6 @@ Linear IndexSpace::resolve(const Linear& linear) const {
     result = sum(result, atom.parts, coefficient);  // parts are younger: they come later
   }
   return result;
-}
-
-Interval IndexSpace::box(const Linear& linear) const {
-  __int128 low = linear.offset;
-  __int128 high = linear.offset;
-  bool no_low = false;
-  bool no_high = false;
-  for (const auto& [id, coefficient] : linear.terms) {
-    const Interval& range = (*this)[id].here;
-    const int64_t least = coefficient > 0 ? range.low : range.high;
-    const int64_t most = coefficient > 0 ? range.high : range.low;
-    no_low = no_low || least >= kFar || least <= -kFar;
-    no_high = no_high || most >= kFar || most <= -kFar;
-    low += __int128{coefficient} * least;
-    high += __int128{coefficient} * most;
-  }
-  return {no_low ? -kFar : saturated(low), no_high ? kFar : saturated(high)};
-}
-
-int64_t IndexSpace::high(const Linear& linear, int64_t enough) const {
-  int budget = kBudget;
-  return search(resolve(linear), enough, kMaxDepth, budget);
-}
-
-int64_t IndexSpace::low(const Linear& linear, int64_t enough) const {
-  return -high(scaled(linear, -1), -enough);
-}
-
-// e <= e - k * c for each condition c <= 0 and k >= 0: choose k so that an atom cancels.
-int64_t IndexSpace::search(const Linear& linear, int64_t enough, int depth, int& budget) const {
-  int64_t best = box(linear).high;
-  if (best <= enough || depth == 0) return best;
-  const auto use = [&](const Linear& unresolved) {
-    const Linear condition = resolve(unresolved);
-    for (const auto& [id, c] : condition.terms) {
-      const int64_t e = linear.coefficient(id);
-      if (e == 0 || (e > 0) != (c > 0) || e / c == 0 || budget-- <= 0) continue;
-      best = std::min(best, search(sum(linear, condition, -(e / c)), enough, depth - 1, budget));
-      if (best <= enough) return true;
-    }
-    return false;
-  };
-  for (const Linear& condition : conditions_)
-    if (budget > 0 && use(condition)) return best;
-  for (const auto& [id, coefficient] : linear.terms)
-    for (const Linear& fact : (*this)[id].facts)
-      if (budget > 0 && use(fact)) return best;
-  return best;
 }
 
 void IndexSpace::split(int id, int64_t by) {
@@ -109,21 +52,22 @@ void IndexSpace::split(int id, int64_t by) {
   }
 }
 
-// Splits a counter in `rest` so that more of it is a multiple of n.
+// Splits counters in `rest` so that what is left of it is less than n; false where that fails.
 bool IndexSpace::split_off(const Linear& rest, int64_t n) {
-  int best = -1;
-  int64_t step = 0;
-  for (const auto& [id, coefficient] : rest.terms) {
-    const Atom& candidate = (*this)[id];
-    const bool counts = candidate.range.low == 0 && candidate.range.high < kFar;
-    if (!counts || coefficient <= step || n % coefficient != 0) continue;
-    if (candidate.range.high < n / coefficient) continue;
-    best = id;
-    step = coefficient;
+  int64_t left = rest.offset;
+  for (const auto& [id, c] : rest.terms) {
+    const Interval& range = (*this)[id].range;
+    if (c <= 0 || n % c != 0 || range.low != 0 || range.high >= kFar) return false;
+    left = saturated(left + __int128{c} * std::min(range.high, n / c - 1));
   }
-  if (best < 0) return false;
-  split(best, n / step);
-  return true;
+  if (left >= n) return false;
+  bool changed = false;
+  for (const auto& [id, c] : rest.terms) {
+    if ((*this)[id].range.high < n / c) continue;
+    split(id, n / c);
+    changed = true;
+  }
+  return changed;
 }
 
 IndexSpace::Division IndexSpace::divide(const Linear& unresolved, int64_t n) {
@@ -138,35 +82,60 @@ IndexSpace::Division IndexSpace::divide(const Linear& unresolved, int64_t n) {
     const Interval rest = bounds(exact.remainder);
     if (rest.bounded() && floor_div(rest.low, n) == floor_div(rest.high, n)) {
       const int64_t whole = floor_div(rest.low, n);
-      return {sum(exact.quotient, constant(whole)), sum(exact.remainder, constant(-whole * n))};
+      exact = {sum(exact.quotient, constant(whole)), sum(exact.remainder, constant(-whole * n))};
+      round_quotient(linear, n, exact.quotient);
+      return exact;
     }
     if (!split_off(exact.remainder, n)) break;
     linear = resolve(linear);
   }
-  const auto key = std::pair(linear, n);
-  const auto known = quotients_.find(key);
-  Linear quotient;
-  if (known != quotients_.end()) {
-    quotient = atom(known->second);
-  } else {
-    const Interval range = bounds(linear);
-    const auto bound = [n](int64_t end) {
-      return end <= -kFar || end >= kFar ? end : floor_div(end, n);
-    };
-    quotient = opaque({bound(range.low), bound(range.high)}, {linear});
-    const int id = quotient.terms[0].first;
-    auto& facts = atoms_[static_cast<size_t>(id)].facts;
-    facts.push_back(sum(scaled(quotient, n), linear, -1));
-    facts.push_back(sum(sum(linear, quotient, -n), constant(1 - n)));
-    if (conditions_.empty() && changes_.empty()) quotients_.emplace(key, id);
+  const Division division = opaque_division(linear, n);
+  round_quotient(linear, n, division.quotient);
+  return division;
+}
+
+// linear <= n * a + b with b < n gives quotient <= a, which rationals do not know; nor do they know
+// which multiples the dividend can be.
+void IndexSpace::round_quotient(const Linear& linear, int64_t n, const Linear& quotient) {
+  const Interval simple = box(quotient);
+  const int64_t most = high(linear);
+  const int64_t least = low(linear);
+  if (most < box(linear).high && step_of(linear) > 1)
+    implied_.push_back(sum(linear, constant(-most)));
+  if (most < kFar && floor_div(most, n) < simple.high)
+    implied_.push_back(sum(quotient, constant(-floor_div(most, n))));
+  if (least > -kFar && floor_div(least, n) > simple.low)
+    implied_.push_back(sum(constant(floor_div(least, n)), quotient, -1));
+}
+
+// Atoms for both parts. They are the same ones wherever this is divided, so their ranges must hold
+// under no condition.
+IndexSpace::Division IndexSpace::opaque_division(const Linear& linear, int64_t n) {
+  const auto [at, added] =
+      division_ids_.try_emplace({linear, n}, static_cast<int>(divisions_.size()));
+  if (!added) {
+    const OpaqueDivision& known = division(at->second);
+    return {atom(known.quotient), atom(known.remainder)};
   }
-  // An atom of its own, because only it has the tight range.
-  const Linear remainder = opaque({0, n - 1}, {linear});
-  const Linear same = sum(linear, quotient, -n);
-  auto& facts = atoms_[static_cast<size_t>(remainder.terms[0].first)].facts;
-  facts.push_back(sum(remainder, same, -1));
-  facts.push_back(sum(same, remainder, -1));
-  return {quotient, remainder};
+  const Interval range = box(linear, false);
+  const auto bound = [n](int64_t end) {
+    return end <= -kFar || end >= kFar ? end : floor_div(end, n);
+  };
+  const Division division{opaque({bound(range.low), bound(range.high)}, {linear}),
+                          opaque({0, n - 1}, {linear})};
+  const auto& [quotient, remainder] = division;
+  divisions_.push_back({linear, n, quotient.terms[0].first, remainder.terms[0].first});
+  for (const Linear& part : {quotient, remainder})
+    atoms_[static_cast<size_t>(part.terms[0].first)].division = at->second;
+  const auto add_fact = [&](const Linear& about, Linear fact) {
+    atoms_[static_cast<size_t>(about.terms[0].first)].facts.push_back(std::move(fact));
+  };
+  const Linear rest = sum(linear, quotient, -n);  // = remainder
+  add_fact(quotient, scaled(rest, -1));
+  add_fact(quotient, sum(rest, constant(1 - n)));
+  add_fact(remainder, sum(remainder, rest, -1));
+  add_fact(remainder, sum(rest, remainder, -1));
+  return division;
 }
 
 Linear IndexSpace::extremum(bool greatest, const Linear& a, const Linear& b) {
@@ -227,11 +196,12 @@ std::vector<int> IndexSpace::narrowed() const {
 }
 
 IndexSpace::Mark IndexSpace::mark() const {
-  return {conditions_.size(), changes_.size(), vague_, reachable_};
+  return {conditions_.size(), implied_.size(), changes_.size(), vague_, reachable_};
 }
 
 void IndexSpace::restore(const Mark& mark) {
   conditions_.resize(mark.conditions);
+  implied_.resize(mark.implied);
   for (; changes_.size() > mark.changes; changes_.pop_back())
     atoms_[static_cast<size_t>(changes_.back().first)].here = changes_.back().second;
   vague_ = mark.vague;

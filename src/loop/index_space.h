@@ -24,6 +24,7 @@ class IndexSpace {
     bool of_task = false;   // may depend on the task in ways not known
     bool data = false;      // depends on the contents of a buffer
     bool split = false;     // replaced by `parts`
+    int division = -1;      // quotient or remainder of this one
     Linear parts;
     std::vector<Linear> facts;  // each <= 0
   };
@@ -38,14 +39,23 @@ class IndexSpace {
   [[nodiscard]] int64_t high(const Linear& linear, int64_t enough = -kFar) const;
   [[nodiscard]] int64_t low(const Linear& linear, int64_t enough = kFar) const;
   [[nodiscard]] Interval bounds(const Linear& linear) const { return {low(linear), high(linear)}; }
-  // From the ranges of the atoms alone.
-  [[nodiscard]] Interval box(const Linear& linear) const;
+  // From the ranges of the atoms alone: those here, or those wherever they are defined.
+  [[nodiscard]] Interval box(const Linear& linear, bool here = true) const;
 
   // linear / n and linear % n, n > 0, rounding down; exact where digits can be split off.
   struct Division {
     Linear quotient, remainder;
   };
   [[nodiscard]] Division divide(const Linear& linear, int64_t n);
+  // Those whose parts are atoms of their own: dividend = by * quotient + remainder.
+  struct OpaqueDivision {
+    Linear dividend;
+    int64_t by;
+    int quotient, remainder;
+  };
+  [[nodiscard]] const OpaqueDivision& division(int id) const {
+    return divisions_[static_cast<size_t>(id)];
+  }
   // An atom for the least or the greatest of two.
   [[nodiscard]] Linear extremum(bool greatest, const Linear& a, const Linear& b);
   // An atom that stands for anything in the range; `from` are functions it depends on.
@@ -54,7 +64,7 @@ class IndexSpace {
 
   // Conditions that hold until the scope's mark is restored.
   struct Mark {
-    size_t conditions, changes;
+    size_t conditions, implied, changes;
     int vague;
     bool reachable;
   };
@@ -76,12 +86,16 @@ class IndexSpace {
   void narrow(int atom, Interval range);
   bool split_off(const Linear& rest, int64_t n);
   void split(int atom, int64_t by);
-  int64_t search(const Linear& linear, int64_t enough, int depth, int& budget) const;
+  [[nodiscard]] std::vector<Linear> known_about(const Linear& linear) const;
+  Division opaque_division(const Linear& linear, int64_t n);
+  void round_quotient(const Linear& linear, int64_t n, const Linear& quotient);
 
   std::vector<Atom> atoms_;
   std::vector<Linear> conditions_;                 // each <= 0
+  std::vector<Linear> implied_;                    // by them and by rounding; each <= 0
   std::vector<std::pair<int, Interval>> changes_;  // ranges before they were narrowed
-  std::map<std::pair<Linear, int64_t>, int> quotients_;
+  std::vector<OpaqueDivision> divisions_;
+  std::map<std::pair<Linear, int64_t>, int> division_ids_;
   int vague_ = 0;
   bool reachable_ = true;
 };

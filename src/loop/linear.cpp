@@ -1,5 +1,7 @@
 #include "loop/linear.h"
 
+#include <numeric>
+
 namespace hone::loop {
 namespace {
 
@@ -42,5 +44,11 @@ Linear sum(const Linear& a, const Linear& b, int64_t factor) {
 }
 
 Linear scaled(const Linear& a, int64_t factor) { return sum(Linear{}, a, factor); }
+
+int64_t step_of(const Linear& linear) {
+  int64_t step = 0;
+  for (const auto& [id, coefficient] : linear.terms) step = std::gcd(step, coefficient);
+  return std::max<int64_t>(step, 1);
+}
 
 }  // namespace hone::loop

@@ -43,5 +43,7 @@ struct Linear {
 // a + factor * b
 [[nodiscard]] Linear sum(const Linear& a, const Linear& b, int64_t factor = 1);
 [[nodiscard]] Linear scaled(const Linear& a, int64_t factor);
+// All values are the offset plus a multiple of this.
+[[nodiscard]] int64_t step_of(const Linear& linear);
 
 }  // namespace hone::loop

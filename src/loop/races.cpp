@@ -1,75 +1,26 @@
 #include "loop/races.h"
 
+#include <algorithm>
 #include <array>
-#include <numeric>
+#include <optional>
+#include <set>
 
+#include "loop/overlap.h"
 #include "loop/text.h"
-#include "tensor/dim.h"
 
 namespace hone::loop {
 namespace {
 
-// Of all searches for one buffer.
-constexpr int kMaxSteps = 50000;
+// Of the searches for one pair of accesses, and of all for one buffer.
+constexpr int kStepsOfPair = 1000;
+constexpr int kMaxSteps = 100000;
 
-// Terms with the largest coefficients come first, so that what is left to the others soon decides.
-class Search {
- public:
-  Search(std::vector<OverlapTerm> terms, int& steps) : terms_(std::move(terms)), steps_(steps) {
-    std::ranges::sort(terms_, [](const OverlapTerm& a, const OverlapTerm& b) {
-      return std::abs(a.coefficient) > std::abs(b.coefficient);
-    });
-    rest_.resize(terms_.size() + 1, Rest{0, 0, 0, false});
-    for (size_t i = terms_.size(); i-- > 0;) {
-      const auto& [c, range, task] = terms_[i];
-      const Rest& after = rest_[i + 1];
-      rest_[i] = {after.low + std::min(__int128{c} * range.low, __int128{c} * range.high),
-                  after.high + std::max(__int128{c} * range.low, __int128{c} * range.high),
-                  std::gcd(after.step, c), after.tasks || task};
-    }
-  }
+using Terms = std::vector<OverlapTerm>;
+using Limits = std::vector<OverlapLimit>;
 
-  Overlap run(int64_t target, bool differs) {
-    if (find(0, target, differs)) return Overlap::kFound;
-    return steps_ <= 0 ? Overlap::kUnknown : Overlap::kNone;
-  }
-
- private:
-  struct Rest {
-    __int128 low, high;  // what the terms from here on can add up to
-    int64_t step;        // all of it multiples of this
-    bool tasks;
-  };
-
-  bool find(size_t i, __int128 target, bool differs) {
-    if (--steps_ <= 0) return false;
-    const Rest& rest = rest_[i];
-    if (target < rest.low || target > rest.high || (!differs && !rest.tasks)) return false;
-    if (i == terms_.size()) return true;  // then target = 0
-    if (target % rest.step != 0) return false;
-    const auto& [c, range, task] = terms_[i];
-    // c * d must leave something that the others can make up.
-    const Rest& after = rest_[i + 1];
-    const auto [least, most] = quotients(target - after.high, target - after.low, c);
-    for (int64_t d = std::max(least, range.low); d <= std::min(most, range.high); ++d) {
-      if (find(i + 1, target - __int128{c} * d, differs || (task && d != 0))) return true;
-      if (steps_ <= 0) return false;
-    }
-    return false;
-  }
-
-  // All d with low <= c * d <= high.
-  static std::pair<int64_t, int64_t> quotients(__int128 low, __int128 high, int64_t c) {
-    const int64_t a = saturated(c > 0 ? low : -high);
-    const int64_t b = saturated(c > 0 ? high : -low);
-    const int64_t step = std::abs(c);
-    return {-floor_div(-a, step), floor_div(b, step)};
-  }
-
-  std::vector<OverlapTerm> terms_;
-  std::vector<Rest> rest_;
-  int& steps_;
-};
+bool is_narrowed(const TaskAccess& access, int id) {
+  return std::ranges::any_of(access.narrowed, [id](const auto& pair) { return pair.first == id; });
+}
 
 class Races {
  public:
@@ -100,46 +51,67 @@ class Races {
   void add(const TaskAccess& original) {
     TaskAccess access = original;
     access.place = space_.resolve(access.place);
+    for (auto& [part, range] : access.parts) part = space_.resolve(part);
     for (const auto& [id, range] : access.narrowed)
       if (space_[id].split) access.exact = false;
     for (const auto& [id, coefficient] : access.place.terms)
       access.exact = access.exact && space_[id].exact;
     for (const TaskAccess& known : accesses_)
       if (known.place == access.place && known.narrowed == access.narrowed &&
-          known.writes == access.writes && known.exact == access.exact)
+          known.parts == access.parts && known.writes == access.writes &&
+          known.exact == access.exact)
         return;
     accesses_.push_back(std::move(access));
   }
 
-  static bool is_narrowed(const TaskAccess& access, int id) {
-    return std::ranges::any_of(access.narrowed,
-                               [id](const auto& pair) { return pair.first == id; });
-  }
   [[nodiscard]] Interval range_in(const TaskAccess& access, int id) const {
     for (const auto& [narrowed, range] : access.narrowed)
       if (narrowed == id) return range;
     return space_[id].range;
   }
 
-  // Digits of the task with their coefficients in both places. Those of a number that both places
-  // use as a whole are that number again, whose range is tighter.
+  // kFound only if the accesses certainly happen.
+  Overlap check(const TaskAccess& a, const TaskAccess& b) {
+    const Interval all_a = part_range(a, kFar);
+    const Interval all_b = part_range(b, kFar);
+    if (all_a.high + a.place.offset < all_b.low + b.place.offset ||
+        all_b.high + b.place.offset < all_a.low + a.place.offset)
+      return Overlap::kNone;
+    for (const auto& [id, coefficient] : a.place.terms)
+      if (space_[id].division >= 0 && check_divided(a, b, space_.division(space_[id].division)))
+        return Overlap::kNone;
+    const Overlap overlap = check(a, b, digits_in(a, b, true), {});
+    if (overlap != Overlap::kUnknown || (a.parts.empty() && b.parts.empty())) return overlap;
+    return check(a, b, digits_in(a, b, false), limits_of(a, b));
+  }
+
+  Overlap search(Terms terms, int64_t target, const Limits& limits = {}) {
+    const int allowed = std::min(kStepsOfPair, steps_);
+    int left = allowed;
+    const Overlap overlap = find_overlap(std::move(terms), target, left, limits);
+    steps_ -= allowed - left;
+    return overlap;
+  }
+
+  // Digits of the task with their coefficients in both places. `joined`: those of a number that
+  // both places use as a whole are that number again, whose range is tighter.
   struct Digit {
     int id;
     int64_t in_a, in_b;
   };
-  [[nodiscard]] std::vector<Digit> digits_in(const TaskAccess& a, const TaskAccess& b) const {
+  [[nodiscard]] std::vector<Digit> digits_in(const TaskAccess& a, const TaskAccess& b,
+                                             bool joined) const {
     std::vector<Digit> digits;
     for (const int id : digits_)
       if (!space_[id].split)
         digits.push_back({id, a.place.coefficient(id), b.place.coefficient(id)});
-    for (size_t i = digits_.size(); i-- > 0;) {
+    for (size_t i = joined ? digits_.size() : 0; i-- > 0;) {
       const int whole = digits_[i];
       if (!space_[whole].split) continue;
       const auto [quotient, by] = space_[whole].parts.terms[0];
       const int remainder = space_[whole].parts.terms[1].first;
-      const auto at = [&](int id) { return std::ranges::find(digits, id, &Digit::id); };
-      const auto high = at(quotient);
-      const auto low = at(remainder);
+      const auto high = std::ranges::find(digits, quotient, &Digit::id);
+      const auto low = std::ranges::find(digits, remainder, &Digit::id);
       if (high == digits.end() || low == digits.end()) continue;
       if (high->in_a != by * low->in_a || high->in_b != by * low->in_b) continue;
       if (std::ranges::any_of(std::array{quotient, remainder},
@@ -151,29 +123,133 @@ class Races {
     return digits;
   }
 
-  // kFound only if the accesses certainly happen.
-  Overlap check(const TaskAccess& a, const TaskAccess& b) {
+  Overlap check(const TaskAccess& a, const TaskAccess& b, const std::vector<Digit>& digits,
+                Limits limits) {
     bool exact = a.exact && b.exact;
-    std::vector<OverlapTerm> terms;
-    const auto add_inner = [&](const TaskAccess& access, int id, int64_t coefficient) {
-      terms.push_back({coefficient, range_in(access, id), false});
-      exact = exact && !space_[id].of_task;
-    };
-    for (const auto& [digit, in_a, in_b] : digits_in(a, b)) {
-      const Interval left = range_in(a, digit);
-      const Interval right = range_in(b, digit);
-      // in_a * p - in_b * q = (in_a - in_b) * p + in_b * (p - q)
-      terms.push_back({in_b, {left.low - right.high, left.high - right.low}, true});
+    Terms terms;
+    for (const auto& [digit, in_a, in_b] : digits) {
+      add_digit(terms, range_in(a, digit), range_in(b, digit), in_a, in_b);
       if (in_a == in_b) continue;
-      terms.push_back({in_a - in_b, left, false});
       exact = false;
+      limits.clear();
     }
-    for (const auto& [id, c] : a.place.terms)
-      if (!space_[id].parallel) add_inner(a, id, c);
-    for (const auto& [id, c] : b.place.terms)
-      if (!space_[id].parallel) add_inner(b, id, -c);
-    const Overlap overlap = find_overlap(std::move(terms), b.place.offset - a.place.offset, steps_);
+    add_inner(terms, a, a.place, 1);
+    add_inner(terms, b, b.place, -1);
+    const Overlap overlap = search(std::move(terms), b.place.offset - a.place.offset, limits);
     return overlap == Overlap::kFound && !exact ? Overlap::kUnknown : overlap;
+  }
+
+  // in_a * p - in_b * q = (in_a - in_b) * p + in_b * (p - q)
+  static void add_digit(Terms& terms, Interval p, Interval q, int64_t in_a, int64_t in_b) {
+    terms.push_back({in_b, {p.low - q.high, p.high - q.low}, true});
+    if (in_a != in_b) terms.push_back({in_a - in_b, p, false});
+  }
+  void add_inner(Terms& terms, const TaskAccess& access, const Linear& place, int64_t sign) const {
+    for (const auto& [id, c] : place.terms)
+      if (!space_[id].parallel) terms.push_back({sign * c, range_in(access, id), false});
+  }
+
+  // Of the difference of the places.
+  [[nodiscard]] Limits limits_of(const TaskAccess& a, const TaskAccess& b) const {
+    std::set<int64_t> sizes;
+    for (const TaskAccess* access : {&a, &b})
+      for (const auto& [id, coefficient] : access->place.terms) sizes.insert(std::abs(coefficient));
+    Limits limits;
+    for (const int64_t size : sizes) {
+      const Interval left = part_range(a, size);
+      const Interval right = part_range(b, size);
+      if (left.bounded() && right.bounded())
+        limits.push_back({size, {left.low - right.high, left.high - right.low}});
+    }
+    return limits;
+  }
+
+  // Of the terms whose coefficients are that far from 0 at most.
+  [[nodiscard]] Interval part_range(const TaskAccess& access, int64_t size) const {
+    Linear part;
+    for (const auto& term : access.place.terms)
+      if (std::abs(term.second) <= size) part.terms.push_back(term);
+    for (const auto& [known, range] : access.parts)
+      if (known == part) return range;
+    __int128 low = 0;
+    __int128 high = 0;
+    for (const auto& [id, c] : part.terms) {
+      const Interval each = range_in(access, id);
+      if (!each.bounded()) return {};
+      low += std::min(__int128{c} * each.low, __int128{c} * each.high);
+      high += std::max(__int128{c} * each.low, __int128{c} * each.high);
+    }
+    return {saturated(low), saturated(high)};
+  }
+
+  // A place that depends on the task by a number e = n * q + r and by q and r: a function of q and
+  // r alone, which are digits as good as any if tasks have no e in common.
+  bool check_divided(const TaskAccess& a, const TaskAccess& b,
+                     const IndexSpace::OpaqueDivision& in_a) {
+    for (const auto& [id, coefficient] : b.place.terms) {
+      if (space_[id].division < 0) continue;
+      const IndexSpace::OpaqueDivision& in_b = space_.division(space_[id].division);
+      if (in_b.by == in_a.by && apart_by_digits(a, b, in_a, in_b)) return true;
+    }
+    return false;
+  }
+
+  bool apart_by_digits(const TaskAccess& a, const TaskAccess& b,
+                       const IndexSpace::OpaqueDivision& in_a,
+                       const IndexSpace::OpaqueDivision& in_b) {
+    const Linear e_a = space_.resolve(in_a.dividend);
+    const Linear e_b = space_.resolve(in_b.dividend);
+    const bool comparable = std::ranges::all_of(
+        digits_, [&](int id) { return e_a.coefficient(id) == e_b.coefficient(id); });
+    if (e_a.terms.empty() || e_b.terms.empty() || !comparable) return false;
+    const auto left = in_digits(a, in_a, e_a);
+    const auto right = in_digits(b, in_b, e_b);
+    if (!left || !right || left->in_quotient != right->in_quotient ||
+        left->in_remainder != right->in_remainder)
+      return false;
+    if (search(terms_of(a, b, e_a, e_b, e_a, true), e_b.offset - e_a.offset) != Overlap::kNone)
+      return false;
+    Terms terms = terms_of(a, b, left->rest, right->rest, e_a, false);
+    add_digit(terms, range_in(a, in_a.quotient), range_in(b, in_b.quotient), left->in_quotient,
+              left->in_quotient);
+    add_digit(terms, range_in(a, in_a.remainder), range_in(b, in_b.remainder), left->in_remainder,
+              left->in_remainder);
+    const int64_t target = right->rest.offset - left->rest.offset;
+    return search(std::move(terms), target) == Overlap::kNone;
+  }
+
+  // place = in_quotient * q + in_remainder * r + rest, where nothing of e is in the rest.
+  struct InDigits {
+    int64_t in_quotient, in_remainder;
+    Linear rest;
+  };
+  static std::optional<InDigits> in_digits(const TaskAccess& access,
+                                           const IndexSpace::OpaqueDivision& division,
+                                           const Linear& e) {
+    const auto [first, coefficient] = e.terms[0];
+    const int64_t factor = access.place.coefficient(first) / coefficient;
+    InDigits result{access.place.coefficient(division.quotient) + factor * division.by,
+                    access.place.coefficient(division.remainder) + factor,
+                    sum(access.place, e, -factor)};
+    std::erase_if(result.rest.terms, [&](const auto& term) {
+      return term.first == division.quotient || term.first == division.remainder;
+    });
+    for (const auto& [id, c] : e.terms)
+      if (result.rest.coefficient(id) != 0) return std::nullopt;
+    return result;
+  }
+
+  // Of the difference of two functions; with only the digits that e mentions, or only the others.
+  [[nodiscard]] Terms terms_of(const TaskAccess& a, const TaskAccess& b, const Linear& left,
+                               const Linear& right, const Linear& e, bool mentioned) const {
+    Terms terms;
+    for (const int digit : digits_)
+      if (!space_[digit].split && (e.coefficient(digit) != 0) == mentioned)
+        add_digit(terms, range_in(a, digit), range_in(b, digit), left.coefficient(digit),
+                  right.coefficient(digit));
+    add_inner(terms, a, left, 1);
+    add_inner(terms, b, right, -1);
+    return terms;
   }
 
   [[nodiscard]] std::string describe(const TaskAccess& a, const TaskAccess& b,
@@ -196,18 +272,6 @@ class Races {
 };
 
 }  // namespace
-
-Overlap find_overlap(std::vector<OverlapTerm> terms, int64_t target, int& steps) {
-  bool differs = false;
-  for (const OverlapTerm& term : terms) {
-    if (term.range.empty()) return Overlap::kNone;
-    if (!term.range.bounded() && (term.coefficient != 0 || !term.task)) return Overlap::kUnknown;
-    differs = differs ||
-              (term.task && term.coefficient == 0 && (term.range.low != 0 || term.range.high != 0));
-  }
-  std::erase_if(terms, [](const OverlapTerm& term) { return term.coefficient == 0; });
-  return Search(std::move(terms), steps).run(target, differs);
-}
 
 void find_races(const Function& function, const IndexSpace& space,
                 const std::vector<TaskAccess>& accesses, RaceReport& report) {

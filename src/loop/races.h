@@ -9,22 +9,14 @@
 
 namespace hone::loop {
 
-// coefficient * d with low <= d <= high; `task`: a difference between the digits of two tasks.
-struct OverlapTerm {
-  int64_t coefficient;
-  Interval range;
-  bool task;
-};
-enum class Overlap : uint8_t { kNone, kFound, kUnknown };
-// Is the sum of the terms `target` for some values, not all differences of digits being 0?
-// `steps` bounds the search, and is what is left of it afterwards.
-[[nodiscard]] Overlap find_overlap(std::vector<OverlapTerm> terms, int64_t target, int& steps);
-
 // An access to a buffer inside of the parallel loop.
 struct TaskAccess {
   Linear place;
   std::vector<std::pair<int, Interval>> narrowed;  // atoms whose range a condition narrows
-  bool exact = false;                              // all of these elements are touched
+  // Parts of the place, the terms with the smallest coefficients, with their bounds where these
+  // are tighter than the ranges of the atoms say.
+  std::vector<std::pair<Linear, Interval>> parts;
+  bool exact = false;  // all of these elements are touched
   bool writes = false;
   Expr shown;  // as a load
 };

@@ -49,6 +49,8 @@ class Verifier {
   void check_access(const Access& access);
   void check_place(const Access& access, const Expr& index);
   void check_bounds(const Access& access, const Linear& place);
+  // Bounds of parts of a place; see TaskAccess.
+  [[nodiscard]] std::vector<std::pair<Linear, Interval>> tight_parts(const Linear& place) const;
   void record(const Access& access, const Linear& place);
   [[nodiscard]] bool is_constant(const Expr& expr) const;
   [[nodiscard]] Expr as_load(const Access& access) const;

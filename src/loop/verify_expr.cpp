@@ -151,6 +151,19 @@ void Verifier::dividends() {
   }
 }
 
+std::vector<std::pair<Linear, Interval>> Verifier::tight_parts(const Linear& place) const {
+  std::vector<std::pair<Linear, Interval>> parts;
+  if (space_.unconditional() && space_.all_exact(place)) return parts;
+  for (const auto& [largest, coefficient] : place.terms) {
+    Linear part;
+    for (const auto& term : place.terms)
+      if (std::abs(term.second) <= std::abs(coefficient)) part.terms.push_back(term);
+    const Interval bounds = space_.bounds(part);
+    if (bounds != space_.box(part)) parts.emplace_back(std::move(part), bounds);
+  }
+  return parts;
+}
+
 void Verifier::record(const Access& access, const Linear& place) {
   TaskAccess task;
   task.place = space_.resolve(place);
@@ -160,6 +173,7 @@ void Verifier::record(const Access& access, const Linear& place) {
   for (const int id : space_.narrowed())
     if (space_[id].parallel || task.place.coefficient(id) != 0)
       task.narrowed.emplace_back(id, space_[id].here);
+  task.parts = tight_parts(task.place);
   accesses_[access.buffer.value].push_back(std::move(task));
 }
 

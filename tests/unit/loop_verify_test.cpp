@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "helpers/random_loops.h"
-#include "loop/races.h"
+#include "loop/overlap.h"
 #include "loop/text.h"
 #include "loop/verify.h"
 
