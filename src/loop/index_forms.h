@@ -32,6 +32,7 @@ class IndexForms {
 
   void define_loop(const Stmt& stmt);
   void define_let(const Stmt& stmt);
+  void forget(VarId var) { vars_[var.index()] = {}; }
 
  private:
   struct Defined {

@@ -113,8 +113,8 @@ Expr Expr::fold(Fn fn, Expr vector) {
 }
 
 Expr Expr::shuffle(Expr a, Expr b, std::vector<int> lanes) {
-  ExprNode node = node_of(ExprNode::Kind::kShuffle,
-                          {a.type().element, static_cast<int>(lanes.size())});
+  ExprNode node =
+      node_of(ExprNode::Kind::kShuffle, {a.type().element, static_cast<int>(lanes.size())});
   node.lanes = std::move(lanes);
   node.args = {std::move(a), std::move(b)};
   return make(std::move(node));
@@ -228,6 +228,14 @@ Stmt make_store(BufferId buffer, Expr index, Expr value, int64_t stride, Expr ma
   stmt.value = std::move(value);
   stmt.stride = stride;
   stmt.mask = std::move(mask);
+  return stmt;
+}
+
+Stmt make_prefetch(BufferId buffer, Expr index) {
+  Stmt stmt{};
+  stmt.kind = Stmt::Kind::kPrefetch;
+  stmt.buffer = buffer;
+  stmt.index = std::move(index);
   return stmt;
 }
 

@@ -69,6 +69,9 @@ void Verifier::statement(const Stmt& stmt) {
       return conditional(stmt);
     case Stmt::Kind::kStore:
       return store(stmt);
+    case Stmt::Kind::kPrefetch:
+      has_type(stmt.index, {}, "the index of a prefetch");
+      return;
     case Stmt::Kind::kAlloc:
       return alloc(stmt);
   }
@@ -109,7 +112,9 @@ void Verifier::loop(const Stmt& stmt) {
 void Verifier::let(const Stmt& stmt) {
   if (!stmt.var.valid() || stmt.var.index() >= vars_.size()) return error("a let has no variable");
   const VarDecl& var = function_.vars[stmt.var.index()];
-  if (!has_type(stmt.value, var.type, "the value of " + var.name)) return;
+  const bool fits = has_type(stmt.value, var.type, "the value of " + var.name);
+  vars_[stmt.var.index()] = {true, false};  // one error is enough
+  if (!fits) return forms_.forget(stmt.var);
   forms_.define_let(stmt);
   dividends();
   vars_[stmt.var.index()] = {true, is_constant(stmt.value)};

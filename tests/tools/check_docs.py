@@ -4,7 +4,8 @@
     check_docs.py --hone PROGRAM
 
 Blocks behind `<!-- dump -->` and `<!-- ops NAME -->` must occur, line by line, in the output of
-`hone optimize --dump` on the model that the page describes, and of `hone ops NAME`.
+`hone optimize --dump` on the model that the page describes, and of `hone ops NAME`. The unit tests look
+at blocks behind `<!-- loop -->`.
 """
 
 import argparse
@@ -60,6 +61,8 @@ def main() -> int:
     missing = 0
     with tempfile.TemporaryDirectory() as work:
         for what, block in blocks:
+            if what == "loop":
+                continue
             printed = [line.strip() for line in output_of(hone, what, Path(work)).splitlines()]
             for line in block.splitlines():
                 if line.strip() not in printed:

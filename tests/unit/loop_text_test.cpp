@@ -1,8 +1,11 @@
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 #include "helpers/random_loops.h"
 #include "loop/equal.h"
 #include "loop/text.h"
+#include "loop/verify.h"
 
 namespace hone::loop {
 namespace {
@@ -173,6 +176,38 @@ TEST(LoopText, EqualityDistinguishes) {
     const auto other = parse_function(text);
     ASSERT_TRUE(other) << other.error().to_string();
     EXPECT_FALSE(equal(f, *other)) << from;
+  }
+}
+
+// The lines behind a marker in docs/ARCHITECTURE.md, without their indentation.
+std::vector<std::string> documented(const std::string& marker) {
+  std::ifstream file(HONE_SOURCE_DIR "/docs/ARCHITECTURE.md");
+  std::vector<std::string> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line == marker) {
+      blocks.emplace_back();
+      inside = true;
+    } else if (inside && line.starts_with("    ")) {
+      blocks.back() += line.substr(4) + "\n";
+    } else {
+      inside = false;
+    }
+  }
+  return blocks;
+}
+
+TEST(LoopText, WhatTheDocumentationShowsIsTrue) {
+  const auto blocks = documented("<!-- loop -->");
+  EXPECT_FALSE(blocks.empty());
+  for (const std::string& block : blocks) {
+    const auto function = parse_function(block);
+    ASSERT_TRUE(function) << function.error().to_string();
+    EXPECT_EQ(to_text(*function), block);
+    VerifyNotes notes;
+    EXPECT_TRUE(verify(*function, &notes).empty());
+    EXPECT_TRUE(notes.unclear.empty());
+    EXPECT_EQ(notes.unchecked, 0);
   }
 }
 

@@ -141,6 +141,14 @@ TEST(LoopVerify, NamesAreUsedInTheirScope) {
   EXPECT_EQ(verdict(f).errors, "there is no extent 0\n");
 }
 
+TEST(LoopVerify, AWrongValueIsOneError) {
+  expect_error("  let v = exp(at[0])\n  y[0] = to_f32(v)\n",
+               "exp(at[0]): exp is not defined on i64");
+  Function f = *parse_function("kernel k(y: i64[8] out)\n  let v = 1\n  y[0] = v\n");
+  f.body[0].value = Expr::var(f.body[0].var) + Expr(1);
+  EXPECT_EQ(verdict(f).errors, "the variable v is used outside of its scope\n");
+}
+
 TEST(LoopVerify, AVariableMayBeDefinedAgainElsewhere) {
   Function f = *parse_function("kernel k(y: i64[8] out)\n  for i = 0 .. 3\n    y[i] = i\n");
   f.body.push_back(f.body[0]);
