@@ -52,6 +52,8 @@ class Comparison {
       case Stmt::Kind::kStore:
         return buffers_[a.buffer.index()] == b.buffer && a.stride == b.stride &&
                expr(a.index, b.index) && expr(a.value, b.value) && expr(a.mask, b.mask);
+      case Stmt::Kind::kPrefetch:
+        return buffers_[a.buffer.index()] == b.buffer && expr(a.index, b.index);
       case Stmt::Kind::kAlloc:
         return match_buffer(a.buffer, b.buffer) && block(a.body, b.body);
     }

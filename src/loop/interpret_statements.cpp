@@ -67,6 +67,8 @@ void Interpreter::statement(const Stmt& stmt) {
     }
     case Stmt::Kind::kStore:
       return store(stmt);
+    case Stmt::Kind::kPrefetch:
+      return;
     case Stmt::Kind::kAlloc:
       return alloc(stmt);
   }

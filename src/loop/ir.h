@@ -124,6 +124,7 @@ struct Stmt {
     kIf,     // if value (a bool) then `body`
     kStore,  // buffer[index] = value, lanes elements with `stride`, where mask
     kAlloc,  // `buffer` (thread or register scope) exists in `body`
+    kPrefetch,  // buffer[index] will be read soon; may lie outside the buffer
   } kind;
   LoopKind loop = LoopKind::kSerial;
   VarId var;
@@ -159,6 +160,7 @@ Stmt make_let(VarId var, Expr value);
 Stmt make_if(Expr condition, Block body);
 Stmt make_store(BufferId buffer, Expr index, Expr value, int64_t stride = 1, Expr mask = {});
 Stmt make_alloc(BufferId buffer, Block body);
+Stmt make_prefetch(BufferId buffer, Expr index);
 
 // Bytes of scratch memory that a task needs: all thread buffers, each from a multiple of 64.
 [[nodiscard]] int64_t scratch_bytes(const Function& function);

@@ -6,6 +6,7 @@
 //       for k = 2 .. 7                        # also: for k = b .. + extent
 //         unroll u = 0 .. 2
 //           acc[8*u :8] = fma(x8(x[k]), x[16*i + 8*u :8], acc[8*u :8])
+//       prefetch x[16*i + 64]
 //       let v = max(acc[0 :8], f32x8(1/2))
 //       if i < $n
 //         y[8*i :8*3 if v < f32x8(1)] = v     # eight elements with stride 3, where the mask holds

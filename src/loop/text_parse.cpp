@@ -138,6 +138,10 @@ Stmt Parser::statement(int column) {
     }
   if (lexer_.accept("let")) return let();
   if (lexer_.accept("alloc")) return alloc(column);
+  if (lexer_.accept("prefetch")) {
+    const BufferId buffer = find(buffers_, name("a buffer"), "buffer");
+    return make_prefetch(buffer, access().index);
+  }
   if (!lexer_.accept("if")) return store();
   Expr condition = expression();
   return make_if(std::move(condition), block(column));

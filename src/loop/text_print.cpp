@@ -158,6 +158,9 @@ void Printer::statement(const Stmt& stmt, int depth, bool last) {
       return block(stmt.body, depth + 1);
     case Stmt::Kind::kStore:
       return store(stmt);
+    case Stmt::Kind::kPrefetch:
+      out_ += "prefetch " + access(stmt.buffer, stmt.index, 1, 1, {}) + "\n";
+      return;
     case Stmt::Kind::kAlloc:
       return alloc(stmt, depth, last);
   }

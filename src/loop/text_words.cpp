@@ -7,9 +7,9 @@
 namespace hone::loop {
 namespace {
 
-constexpr std::array<std::string_view, 16> kWords = {
-    "align", "alloc", "and", "false", "for",      "if",   "inf",  "kernel",
-    "let",   "nan",   "not", "or",    "parallel", "pass", "true", "unroll"};
+constexpr std::array<std::string_view, 17> kWords = {
+    "align", "alloc", "and", "false",    "for",  "if",       "inf",  "kernel", "let",
+    "nan",   "not",   "or",  "parallel", "pass", "prefetch", "true", "unroll"};
 
 }  // namespace
 

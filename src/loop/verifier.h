@@ -35,6 +35,7 @@ class Verifier {
   void let(const Stmt& stmt);
   void conditional(const Stmt& stmt);
   void store(const Stmt& stmt);
+  void prefetch(const Stmt& stmt);
   void alloc(const Stmt& stmt);
   void parallel_loop(const Stmt& stmt);
   void races();

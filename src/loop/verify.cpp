@@ -70,8 +70,7 @@ void Verifier::statement(const Stmt& stmt) {
     case Stmt::Kind::kStore:
       return store(stmt);
     case Stmt::Kind::kPrefetch:
-      has_type(stmt.index, {}, "the index of a prefetch");
-      return;
+      return prefetch(stmt);
     case Stmt::Kind::kAlloc:
       return alloc(stmt);
   }
@@ -150,6 +149,16 @@ void Verifier::store(const Stmt& stmt) {
                       true};
   if (!problem.empty()) return error(text(access) + ": " + problem);
   check_access(access);
+}
+
+// Of what the index is, nothing else matters: nothing is read.
+void Verifier::prefetch(const Stmt& stmt) {
+  if (!stmt.buffer.valid() || stmt.buffer.index() >= buffers_.size())
+    return error("a prefetch has no buffer");
+  if (!buffers_[stmt.buffer.index()])
+    return error("a prefetch of " + function_.buffer(stmt.buffer).name +
+                 " is outside of its scope");
+  has_type(stmt.index, {}, "the index of a prefetch");
 }
 
 void Verifier::alloc(const Stmt& stmt) {

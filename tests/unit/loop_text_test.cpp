@@ -27,6 +27,7 @@ constexpr std::string_view kExample =
     for k = 2 .. 7
       unroll u = 0 .. 2
         acc[u*8 :8] = fma(x8(x[k]), x[i*8 + u*8 - 4 :8], acc[u*8 :8])
+    prefetch x[i*8 + 64]
     let v = max(acc[0 :8], f32x8(1/2))
     for j = i/4 .. + i%4 + 1
       y[j :8*-3 if v < f32x8(-inf)] = v

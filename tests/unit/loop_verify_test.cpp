@@ -293,6 +293,11 @@ TEST(LoopVerify, OpenExtents) {
   expect_unclear("  for i = 0 .. $n\n    y[i] = x[0]\n", "y[i] may write elements 0 .. ? of 64");
 }
 
+TEST(LoopVerify, PrefetchesMayLeaveTheirBuffer) {
+  expect_fine("  for i = 0 .. 8\n    prefetch x[i*8 + 64]\n    y[i] = x[i]\n");
+  expect_error("  prefetch x[x[0]]\n", "the index of a prefetch is f32, not i64");
+}
+
 // --- races
 
 TEST(LoopVerify, TasksWriteTheirOwnElements) {
