@@ -156,6 +156,14 @@ Value* Emitter::load_masked(const ExprNode& node, Value* index, Value* mask) {
   return b_.CreateMaskedLoad(type, address(node.buffer, index), alignment_of(element), mask, zero);
 }
 
+// For reading, into the second level; the address may lie behind the buffer.
+void Emitter::emit_prefetch(const Stmt& stmt) {
+  llvm::Type* element = storage_type(context_, function_.buffer(stmt.buffer).element);
+  Value* at = b_.CreateGEP(element, pointers_[stmt.buffer.index()], emit(stmt.index));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
+                     {at, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
+}
+
 void Emitter::emit_store(const Stmt& stmt) {
   const ElementType element = function_.buffer(stmt.buffer).element;
   Value* stored = encode(b_, element, emit(stmt.value));

@@ -116,6 +116,8 @@ void Emitter::emit(const Stmt& stmt) {
       return emit_if(stmt);
     case Stmt::Kind::kStore:
       return emit_store(stmt);
+    case Stmt::Kind::kPrefetch:
+      return emit_prefetch(stmt);
     case Stmt::Kind::kAlloc:
       return emit_alloc(stmt);
   }

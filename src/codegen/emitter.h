@@ -36,6 +36,7 @@ class Emitter {
   // Loads and stores: emit_memory.cpp.
   Value* address(loop::BufferId buffer, Value* index, int64_t offset = 0);
   void emit_store(const loop::Stmt& stmt);
+  void emit_prefetch(const loop::Stmt& stmt);
   void store_lanes(const loop::Stmt& stmt, Value* stored, Value* index, Value* mask);
   void store_masked(loop::BufferId buffer, Value* stored, Value* index, Value* mask);
   Value* emit_load(const loop::ExprNode& node);

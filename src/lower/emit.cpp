@@ -1,5 +1,6 @@
 // The loops of a kernel: tasks, tiles, reductions.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -167,6 +168,8 @@ class KernelEmitter {
     values_.enter(p.nest);
     Block block;
     for (const PackCopy& copy : p.copies) append(block, pack(p, copy, place));
+    values_.release();
+    if (!p.nest.reduces() && p.tile_axis >= 0) hoist_uniform(p, place, block);
     const int64_t k_block = p.schedule.k_block;
     if (k_block <= 0) {
       append(block, vector_tiles(p, place, row_block, vector_block, nullptr));
@@ -182,6 +185,42 @@ class KernelEmitter {
     block.push_back(loop::make_for(LoopKind::kSerial, var, k.count,
                                    vector_tiles(p, place, row_block, vector_block, &k)));
     return block;
+  }
+
+  // Parts of a map's values that are the same for all lanes and tiles are computed once.
+  void hoist_uniform(const PreparedNest& p, const Place& place, Block& block) {
+    values_.forget();
+    for (const Nest::Store& store : p.nest.stores)
+      if (!store.condition.valid()) hoist_uniform(p, store.value, place, block);
+    values_.forget();
+  }
+
+  void hoist_uniform(const PreparedNest& p, const Scalar& scalar, const Place& place,
+                     Block& block) {
+    const bool leaf = scalar->kind != ScalarNode::Kind::kApply;
+    if (leaf && scalar->kind != ScalarNode::Kind::kRead) return;
+    if (!moves(p, scalar)) {
+      const Expr value = values_.value(scalar, place, block);
+      if (value->kind == loop::ExprNode::Kind::kNumber) return;
+      const loop::VarId id = function_.add_var("u", value.type());
+      block.push_back(loop::make_let(id, value));
+      values_.fix(scalar, Expr::var(id, value.type()));
+      return;
+    }
+    // Branches of a select may not be evaluated at all.
+    const size_t count = scalar->fn == Fn::kSelect && !leaf ? 1 : scalar->args.size();
+    for (size_t i = 0; i < count; ++i) hoist_uniform(p, scalar->args[i], place, block);
+  }
+
+  static bool moves(const PreparedNest& p, const Scalar& scalar) {
+    if (scalar->kind == ScalarNode::Kind::kRead && scalar->tensor == kAccumulator) return true;
+    const auto moving = [&](const Index& index) {
+      return std::ranges::any_of(
+          std::array{p.tile_axis, p.schedule.vector_axis, p.schedule.row_axis},
+          [&](int axis) { return axis >= 0 && index.mentions(AxisId{axis}); });
+    };
+    return moving(scalar->index) || std::ranges::any_of(scalar->indices, moving) ||
+           std::ranges::any_of(scalar->args, [&](const Scalar& arg) { return moves(p, arg); });
   }
 
   struct KBlock {
@@ -295,11 +334,19 @@ class KernelEmitter {
         place.axes[axis] = first;
         append(block, tile(p, place, static_cast<int>(rows), vector_widths, k));
       } else {
+        // The first tile fetches for the next tile of the vector axis, the others compute.
+        const bool fetch = !p.prefetches.empty();
+        if (fetch) {
+          place.axes[axis] = first;
+          fetching_ = true;
+          append(block, tile(p, place, static_cast<int>(rows), vector_widths, k));
+          fetching_ = false;
+        }
         const loop::VarId var = function_.add_var("m");
         place.axes[axis] = Expr::var(var) * Expr(rows) + first;
-        block.push_back(
-            loop::make_for(LoopKind::kSerial, var, count,
-                           tile(p, place, static_cast<int>(rows), vector_widths, k)));
+        block.push_back(loop::make_for(LoopKind::kSerial, var, fetch ? count - Expr(1) : count,
+                                       tile(p, place, static_cast<int>(rows), vector_widths, k),
+                                       fetch ? Expr(1) : Expr(0)));
       }
     }
     if (const int64_t rest = extent % rows; rest > 0) {
@@ -342,6 +389,7 @@ class KernelEmitter {
     if (!p.nest.reduces()) {
       Block block;
       stores(p, place, rows, vector_widths, block, [](int, size_t) { return Expr(); });
+      prefetch(p, place, block);
       return block;
     }
     if (is_arg(p.nest.combiner)) return arg_tile(p, place);
@@ -470,6 +518,7 @@ class KernelEmitter {
           accumulate(p, at_vector(p, at, r, element, vector_widths[v]), acc, slot(r, v),
                      vector_widths[v], inner);
       }
+      if (fetching_) prefetch(p, at, inner);
       return inner;
     });
     values_.hoist(nullptr, {});
@@ -495,6 +544,17 @@ class KernelEmitter {
     Block result;
     result.push_back(loop::make_alloc(acc, std::move(block)));
     return result;
+  }
+
+  // A line of the next tile for each line that is read of this one.
+  void prefetch(const PreparedNest& p, const Place& place, Block& block) {
+    for (const PreparedNest::Prefetch& next : p.prefetches)
+      for (int64_t element = 0; element < tile_size(p); element += 16) {
+        Place at = place;
+        at.axes[static_cast<size_t>(p.schedule.vector_axis)] = element;
+        block.push_back(loop::make_prefetch(tensors_[static_cast<size_t>(next.tensor)],
+                                            values_.index(next.at, at) + Expr(next.ahead)));
+      }
   }
 
   // Sums of earlier blocks of the reduction lie where the result will be.
@@ -680,6 +740,7 @@ class KernelEmitter {
   const Kernel& kernel_;
   const std::vector<BufferId>& tensors_;
   Values values_;
+  bool fetching_ = false;
 };
 
 }  // namespace

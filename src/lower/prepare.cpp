@@ -1,7 +1,7 @@
 // Tiles of the vector axis, and operands packed in the order in which tiles read them.
 #include <algorithm>
-#include <map>
 
+#include "lower/rewrite.h"
 #include "lower/tile.h"
 #include "support/check.h"
 
@@ -11,34 +11,58 @@ namespace {
 AxisId axis_id(int axis) { return AxisId{axis}; }
 
 // Replaces reads of one tensor.
-class ReadChange {
- public:
-  ReadChange(int from, int to, Index at) : from_(from), to_(to), at_(std::move(at)) {}
+Scalar with_reads(const Scalar& scalar, int from, int to, const Index& at) {
+  return Rewriter([&](const Scalar& part) -> Scalar {
+    if (part->kind != ScalarNode::Kind::kRead || part->tensor != from) return {};
+    return Scalar::read(part->type, to, {at});
+  })(scalar);
+}
 
-  Scalar operator()(const Scalar& scalar) {
-    if (!scalar.valid()) return scalar;
-    if (const auto known = done_.find(&*scalar); known != done_.end()) return known->second;
-    Scalar result = rebuild(scalar);
-    done_.emplace(&*scalar, result);
-    return result;
+bool mentions(const Scalar& scalar, const std::vector<int>& axes) {
+  if (scalar->kind == ScalarNode::Kind::kRead && scalar->tensor == kAccumulator) return true;
+  const auto found = [&](const Index& index) {
+    return std::ranges::any_of(axes, [&](int axis) { return index.mentions(axis_id(axis)); });
+  };
+  return found(scalar->index) || std::ranges::any_of(scalar->indices, found) ||
+         std::ranges::any_of(scalar->args, [&](const Scalar& arg) { return mentions(arg, axes); });
+}
+
+// Where the last bit of an operand can make a difference of one: quantization, comparisons.
+bool magnifies_rounding(const Scalar& scalar) {
+  if (scalar->kind != ScalarNode::Kind::kApply) return false;
+  switch (scalar->fn) {
+    case Fn::kRound:
+    case Fn::kFloor:
+    case Fn::kCeil:
+    case Fn::kTrunc:
+    case Fn::kMod:
+    case Fn::kFmod:
+    case Fn::kEq:
+    case Fn::kLt:
+    case Fn::kLe:
+      return true;
+    case Fn::kCast:
+    case Fn::kCastWrap:
+      return !is_float(scalar.type());
+    default:
+      return false;
   }
+}
 
- private:
-  Scalar rebuild(const Scalar& scalar) {
-    if (scalar->kind == ScalarNode::Kind::kRead && scalar->tensor == from_)
-      return Scalar::read(scalar->type, to_, {at_});
-    if (scalar->kind != ScalarNode::Kind::kApply) return scalar;
-    std::vector<Scalar> args;
-    for (const Scalar& arg : scalar->args) args.push_back((*this)(arg));
-    if (scalar->fn == Fn::kCast || scalar->fn == Fn::kCastWrap)
-      return Scalar::cast(scalar->type, args[0], scalar->fn == Fn::kCast);
-    return Scalar::apply(scalar->fn, std::move(args));
-  }
-
-  int from_, to_;
-  Index at_;
-  std::map<const ScalarNode*, Scalar> done_;
-};
+// x / s with the same s for all lanes: x * (1 / s), whose division is done once.
+void multiply_by_reciprocals(PreparedNest& prepared) {
+  if (prepared.tile_axis < 0) return;
+  const std::vector<int> moving = {prepared.tile_axis, prepared.schedule.vector_axis};
+  Rewriter rewrite([&](const Scalar& scalar) -> Scalar {
+    if (magnifies_rounding(scalar)) return scalar;
+    if (scalar->kind != ScalarNode::Kind::kApply || scalar->fn != Fn::kDiv ||
+        scalar.type() != ElementType::kF32 || scalar->args[1].is_literal() ||
+        mentions(scalar->args[1], moving) || !mentions(scalar->args[0], moving))
+      return {};
+    return scalar->args[0] * (Scalar::literal(ElementType::kF32, 1) / scalar->args[1]);
+  });
+  for (Nest::Store& store : prepared.nest.stores) store.value = rewrite(store.value);
+}
 
 void split_vector_axis(PreparedNest& prepared) {
   NestSchedule& schedule = prepared.schedule;
@@ -163,8 +187,19 @@ PreparedNest prepare(Kernel& kernel, size_t number, const NestSchedule& schedule
       const ElementType type = source.type;
       kernel.tensors.push_back({KernelTensor::Role::kLocal, type, packing.elements, name});
     }
-    prepared.nest.body = ReadChange(tensor, target, packing.at)(prepared.nest.body);
+    prepared.nest.body = with_reads(prepared.nest.body, tensor, target, packing.at);
+    if (constant && schedule.prefetch && prepared.tile_axis >= 0)
+      prepared.prefetches.push_back(
+          {tensor, packing.at,
+           packing.at.coefficient(axis_id(prepared.tile_axis)).value()});
   }
+  if (schedule.prefetch && !prepared.nest.reduces() && kernel.shared > 0)
+    for (const FlatRead& read : reads_of(prepared.nest))
+      if (kernel.tensors[static_cast<size_t>(read.tensor)].role == KernelTensor::Role::kIn &&
+          is_linear(read.at) && stride_of(read.at, kernel.shared - 1) > 0)
+        prepared.prefetches.push_back(
+            {read.tensor, read.at, stride_of(read.at, kernel.shared - 1)});
+  multiply_by_reciprocals(prepared);
   return prepared;
 }
 

@@ -36,6 +36,12 @@ bool set_field(std::string_view key, std::string_view value, NestSchedule& nest)
   if (key == "k_block") return number(value, nest.k_block);
   if (key == "m_block") return number(value, nest.m_block);
   if (key == "n_block") return number(value, nest.n_block);
+  if (key == "prefetch") {
+    int on = 0;
+    const bool read = number(value, on);
+    nest.prefetch = on != 0;
+    return read;
+  }
   if (key == "pack") {
     while (!value.empty()) {
       int tensor = 0;
@@ -62,6 +68,7 @@ std::string to_text(const Schedule& schedule) {
     if (nest.k_block > 0) out += " k_block=" + std::to_string(nest.k_block);
     if (nest.m_block > 0) out += " m_block=" + std::to_string(nest.m_block);
     if (nest.n_block > 0) out += " n_block=" + std::to_string(nest.n_block);
+    if (nest.prefetch) out += " prefetch=1";
     for (size_t i = 0; i < nest.pack.size(); ++i)
       out += (i == 0 ? " pack=" : ",") + std::to_string(nest.pack[i]);
     out += "\n";

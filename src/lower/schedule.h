@@ -1,6 +1,6 @@
 // How a kernel is carried out: a small value with a text form, one line a nest.
 //
-//   nest vector=3:8x2 rows=2:6 unroll=4 k_block=384 m_block=96 n_block=64 pack=1
+//   nest vector=3:8x2 rows=2:6 unroll=4 k_block=384 m_block=96 n_block=64 prefetch=1 pack=1
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct NestSchedule {
   int64_t k_block = 0;    // steps of the outermost reduction axis at a time; 0: all
   int64_t m_block = 0;    // rows of a task; 0: all
   int64_t n_block = 0;    // elements of the vector axis of a task; 0: all
+  bool prefetch = false;  // the next tile's part of packed constants, while this one is computed
   std::vector<int> pack;  // tensors that are copied into the order in which tiles read them
   friend bool operator==(const NestSchedule&, const NestSchedule&) = default;
 };

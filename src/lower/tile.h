@@ -24,6 +24,12 @@ struct PreparedNest {
   int tile_axis = -1;          // counts tiles of the vector axis; -1: lanes are not outputs
   int64_t vector_extent = 0;   // of the vector axis before it was split
   std::vector<PackCopy> copies;
+  struct Prefetch {
+    int tensor;
+    Index at;
+    int64_t ahead;  // elements from one tile to the next
+  };
+  std::vector<Prefetch> prefetches;
 };
 
 // Splits axes and packs operands. Adds local tensors to the kernel and constants to `packed`.

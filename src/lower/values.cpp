@@ -324,6 +324,8 @@ Expr Values::read(const ScalarNode& node, const Place& place, loop::Block& befor
 Expr Values::value(const Scalar& scalar, const Place& place, loop::Block& before,
                    const Expr& mask) {
   const ScalarNode& node = *scalar;
+  if (const auto fixed = fixed_values_.find(&node); fixed != fixed_values_.end())
+    return fixed->second;
   switch (node.kind) {
     case ScalarNode::Kind::kLiteral:
       return Expr::number({register_type(node.type), 1}, node.literal);

@@ -41,6 +41,9 @@ class Values {
     known_.clear();
     computed_.clear();
   }
+  // From now on this part of a value is that expression; none are left after `release`.
+  void fix(const Scalar& scalar, loop::Expr value) { fixed_values_[&*scalar] = std::move(value); }
+  void release() { fixed_values_.clear(); }
   // Values that occur several times are computed once, as long as the place is the same.
   void share_values(bool on) {
     share_values_ = on;
@@ -86,7 +89,7 @@ class Values {
   loop::Expr mask_;
   bool sharing_ = true;
   bool share_values_ = false;
-  std::map<const ScalarNode*, loop::Expr> computed_;
+  std::map<const ScalarNode*, loop::Expr> computed_, fixed_values_;
   loop::Block* hoisted_ = nullptr;
   std::vector<int> inner_;
   std::vector<std::pair<loop::Expr, loop::Expr>> fixed_;

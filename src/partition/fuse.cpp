@@ -6,7 +6,7 @@
 
 #include "lower/nest.h"
 #include "partition/pieces.h"
-#include "partition/rewrite.h"
+#include "lower/rewrite.h"
 #include "support/check.h"
 
 namespace hone {

@@ -124,6 +124,7 @@ class Grouper {
       visit_reads(op, [&](const ScalarNode& node) {
         const ProgramTensor& info = tensor(node.tensor);
         if (info.count() < 512 || info.kind == ProgramTensor::Kind::kConstant) return;
+        if (is_written_in(group, node.tensor)) return;
         const View& view = storage_.view(node.tensor);
         for (size_t d = 0; d < node.indices.size(); ++d)
           for (size_t axis = 0; axis < shared; ++axis)
@@ -137,6 +138,10 @@ class Grouper {
       if (row > kLargestRow) good = false;
     }
     return good ? shared : 0;
+  }
+
+  bool is_written_in(const Group& group, int id) const {
+    return std::ranges::any_of(group.ops, [&](size_t i) { return ops_[i].writes[0].tensor == id; });
   }
 
   void find_locals(Group& group) const {

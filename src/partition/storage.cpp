@@ -6,7 +6,7 @@
 #include "expr/index_facts.h"
 #include "partition/layout.h"
 #include "partition/pieces.h"
-#include "partition/rewrite.h"
+#include "lower/rewrite.h"
 
 namespace hone {
 namespace {

@@ -305,9 +305,12 @@ class NestChooser {
     for (const int tensor : schedule.pack) runtime_pack = runtime_pack || !is_constant(tensor);
 
     const int64_t tile = static_cast<int64_t>(schedule.lanes) * schedule.vectors;
+    // Weights that come from beyond the second level.
+    schedule.prefetch = !schedule.pack.empty() && !runtime_pack &&
+                        steps * columns * 4 > cpu_.l2_bytes && rows >= 2;
     int64_t block_steps = steps;
     if (can_block_reduction() &&
-        stride_of(nest_.stores[0].at, static_cast<size_t>(schedule.vector_axis)) == 1 && rows >= 4 * schedule.rows && columns >= 2 * tile &&
+        stride_of(nest_.stores[0].at, static_cast<size_t>(schedule.vector_axis)) == 1 && rows >= 16 * schedule.rows && columns >= 2 * tile &&
         steps * tile * 4 > cpu_.l1_bytes * 3 / 4) {
       const int64_t outermost = nest_.extents[nest_.outputs];
       const int64_t inner = steps / outermost;
@@ -409,6 +412,23 @@ class NestChooser {
   int lanes_ = 1;
 };
 
+// The last map of a group that reads a large tensor fetches what the next iteration reads of it.
+void fetch_next_row(const Kernel& kernel, const Cpu& cpu, Schedule& schedule) {
+  for (size_t i = kernel.nests.size(); i-- > 0;) {
+    const Nest& nest = kernel.nests[i];
+    if (nest.reduces() || schedule.nests[i].vector_axis < 0 || nest.stores.size() > 4) continue;
+    for (const FlatRead& read : reads_of(nest)) {
+      const KernelTensor& tensor = kernel.tensors[static_cast<size_t>(read.tensor)];
+      if (tensor.role != KernelTensor::Role::kIn || read.guarded || !is_linear(read.at) ||
+          tensor.elements * static_cast<int64_t>(size_of(tensor.type)) < 4 * cpu.l2_bytes ||
+          stride_of(read.at, static_cast<size_t>(schedule.nests[i].vector_axis)) != 1)
+        continue;
+      schedule.nests[i].prefetch = true;
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 Schedule choose(Kernel& kernel, const Cpu& cpu, const ChooseOptions& options) {
@@ -419,6 +439,7 @@ Schedule choose(Kernel& kernel, const Cpu& cpu, const ChooseOptions& options) {
     schedule.nests.push_back(NestChooser(kernel, nest, kernel.shared, cpu, options).run());
     kernel.nests[i] = std::move(nest);
   }
+  if (kernel.shared > 0) fetch_next_row(kernel, cpu, schedule);
   return schedule;
 }
 

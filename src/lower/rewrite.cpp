@@ -1,4 +1,4 @@
-#include "partition/rewrite.h"
+#include "lower/rewrite.h"
 
 #include <algorithm>
 
