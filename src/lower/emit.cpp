@@ -388,13 +388,93 @@ class KernelEmitter {
     values_.forget();
     if (!p.nest.reduces()) {
       Block block;
-      stores(p, place, rows, vector_widths, block, [](int, size_t) { return Expr(); });
+      if (rows > 1 && rows == p.schedule.lanes &&
+          std::ranges::all_of(vector_widths, [&](int width) { return width == rows; }))
+        square_stores(p, place, vector_widths, block);
+      else
+        stores(p, place, rows, vector_widths, block, [](int, size_t) { return Expr(); });
       prefetch(p, place, block);
       return block;
     }
     if (is_arg(p.nest.combiner)) return arg_tile(p, place);
     const bool folds = p.schedule.vector_axis >= static_cast<int>(p.nest.outputs);
     return folds ? fold_tile(p, place, rows) : sum_tile(p, place, rows, vector_widths, k);
+  }
+
+  // Reads that are contiguous along the rows instead of the lanes: as many vectors as a vector has
+  // lanes, transposed in registers.
+  void square_stores(const PreparedNest& p, const Place& place,
+                     const std::vector<int>& vector_widths, Block& block) {
+    const int lanes = p.schedule.lanes;
+    std::vector<Scalar> reads;
+    for (const Nest::Store& store : p.nest.stores) collect_transposed(p, store.value, reads);
+    // rows[v][k][r]: read k of vector v in row r
+    int64_t element = 0;
+    std::vector<std::vector<std::vector<Expr>>> squares;
+    for (size_t v = 0; v < vector_widths.size(); element += vector_widths[v++]) {
+      auto& square = squares.emplace_back();
+      for (const Scalar& read : reads) square.push_back(transposed(p, place, read, element, block));
+    }
+    for (int r = 0; r < lanes; ++r) {
+      element = 0;
+      for (size_t v = 0; v < vector_widths.size(); element += vector_widths[v++]) {
+        for (size_t k = 0; k < reads.size(); ++k)
+          values_.fix(reads[k], squares[v][k][static_cast<size_t>(r)]);
+        values_.forget();
+        emit_stores(p.nest, at_vector(p, place, r, element, lanes), {}, block);
+      }
+    }
+    for (const Scalar& read : reads) values_.unfix(read);
+  }
+
+  void collect_transposed(const PreparedNest& p, const Scalar& scalar, std::vector<Scalar>& reads) {
+    if (scalar->kind == ScalarNode::Kind::kRead && scalar->tensor != kAccumulator) {
+      const Index& at = scalar->indices[0];
+      if (is_linear(at) && stride_of(at, static_cast<size_t>(p.schedule.row_axis)) == 1 &&
+          stride_of(at, static_cast<size_t>(p.schedule.vector_axis)) > 1)
+        reads.push_back(scalar);
+      return;
+    }
+    if (scalar->kind != ScalarNode::Kind::kApply || scalar->fn == Fn::kSelect) return;
+    for (const Scalar& arg : scalar->args) collect_transposed(p, arg, reads);
+  }
+
+  std::vector<Expr> transposed(const PreparedNest& p, const Place& place, const Scalar& read,
+                               int64_t element, Block& block) {
+    const int lanes = p.schedule.lanes;
+    const auto let = [&](const Expr& value) {
+      const loop::VarId id = function_.add_var("s", value.type());
+      block.push_back(loop::make_let(id, value));
+      return Expr::var(id, value.type());
+    };
+    std::vector<Expr> rows;
+    for (int i = 0; i < lanes; ++i) {
+      Place at = place;
+      at.axes[static_cast<size_t>(p.schedule.vector_axis)] = element + i;
+      at.lane_axis = p.schedule.row_axis;
+      at.lanes = lanes;
+      values_.forget();
+      rows.push_back(let(values_.value(read, at, block)));
+    }
+    values_.forget();
+    // Swap ever smaller blocks off the diagonal.
+    for (int d = lanes / 2; d > 0; d /= 2) {
+      std::vector<int> low;
+      std::vector<int> high;
+      for (int j = 0; j < lanes; ++j) {
+        low.push_back((j & d) == 0 ? j : lanes + j - d);
+        high.push_back((j & d) == 0 ? j + d : lanes + j);
+      }
+      for (int i = 0; i < lanes; ++i) {
+        if ((i & d) != 0) continue;
+        Expr& a = rows[static_cast<size_t>(i)];
+        Expr& b = rows[static_cast<size_t>(i + d)];
+        const Expr first = let(Expr::shuffle(a, b, low));
+        b = let(Expr::shuffle(a, b, high));
+        a = first;
+      }
+    }
+    return rows;
   }
 
   void stores(const PreparedNest& p, const Place& place, int rows,

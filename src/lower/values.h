@@ -43,6 +43,7 @@ class Values {
   }
   // From now on this part of a value is that expression; none are left after `release`.
   void fix(const Scalar& scalar, loop::Expr value) { fixed_values_[&*scalar] = std::move(value); }
+  void unfix(const Scalar& scalar) { fixed_values_.erase(&*scalar); }
   void release() { fixed_values_.clear(); }
   // Values that occur several times are computed once, as long as the place is the same.
   void share_values(bool on) {

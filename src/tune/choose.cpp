@@ -112,13 +112,24 @@ class NestChooser {
       case Values::Lanes::Kind::kStrided:
         if (kind.stride == 1) return 1;
         if (packable(read)) return 1;
-        return lanes;
+        return transposed_axis(read, axis) >= 0 ? 3 : lanes;
       case Values::Lanes::Kind::kShuffled:
         return 1.5;
       case Values::Lanes::Kind::kGathered:
         return 2.0 * lanes;
     }
     return lanes;
+  }
+
+  // The output axis along which a map's read is contiguous, where it is not along the lanes: both
+  // together are read as a square of vectors and transposed in registers.
+  int transposed_axis(const FlatRead& read, size_t lanes_axis) const {
+    if (nest_.reduces() || read.guarded || !is_linear(read.at) || !alone_) return -1;
+    if (stride_of(read.at, lanes_axis) <= 1 || nest_.extents[lanes_axis] < lanes_) return -1;
+    for (size_t axis = shared_; axis < nest_.outputs; ++axis)
+      if (axis != lanes_axis && stride_of(read.at, axis) == 1 && nest_.extents[axis] >= lanes_)
+        return static_cast<int>(axis);
+    return -1;
   }
 
   bool packable(const FlatRead& read) const {
@@ -381,12 +392,27 @@ class NestChooser {
     schedule.vectors = vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
     if (nest_.stores.size() > 4) schedule.vectors = 1;
     if (!alone_) return;
+    if (schedule.lanes == lanes_ && (lanes_ & (lanes_ - 1)) == 0)
+      for (const FlatRead& read : reads_of(nest_)) {
+        const int axis = transposed_axis(read, static_cast<size_t>(schedule.vector_axis));
+        if (axis >= 0) return pick_transposed(schedule, axis, vectors);
+      }
     int64_t outer = 1;
     for (size_t i = 0; i < nest_.outputs; ++i)
       if (static_cast<int>(i) != schedule.vector_axis) outer *= nest_.extents[i];
     const int64_t tile = static_cast<int64_t>(schedule.lanes) * schedule.vectors;
     if (outer < 4 * options_.threads && extent > 4096)
       schedule.n_block = std::max<int64_t>(2048 / tile, 1) * tile;
+  }
+
+  // Squares of vectors, whole cache lines of the result at a time, in blocks that the caches and
+  // the address translation can hold.
+  void pick_transposed(NestSchedule& schedule, int axis, int64_t vectors) const {
+    schedule.row_axis = axis;
+    schedule.rows = lanes_;
+    schedule.vectors = vectors >= 2 ? 2 : 1;
+    schedule.m_block = 64 / lanes_ * lanes_;
+    schedule.n_block = 64;
   }
 
   void pick_unroll(NestSchedule& schedule) const {
