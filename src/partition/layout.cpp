@@ -114,6 +114,11 @@ class LayoutVote {
           (lanes == op.outputs || op.extents[axis] > op.extents[lanes]))
         lanes = axis;
     if (lanes == op.outputs) return;
+    // A short sum does not pay for a result in another order than the caller's.
+    const Op::Write& first = op.writes[0];
+    if (reduction_points(op) < 64 && !is_free(first.tensor) && !first.at.empty())
+      if (const AxisId* last = first.at.back().as_axis(); last != nullptr && last->value >= 0)
+        lanes = static_cast<size_t>(last->value);
     for (const Op::Write& write : op.writes)
       if (const auto d = dim_of(write.at, axis_id(lanes))) add_vote(write.tensor, *d, weight);
     for (const ScalarNode* read : reads) {
@@ -124,6 +129,12 @@ class LayoutVote {
       }
       if (const auto d = inner_dim(op, *read, **weights)) add_vote(read->tensor, *d, weight);
     }
+  }
+
+  static int64_t reduction_points(const Op& op) {
+    int64_t points = 1;
+    for (size_t axis = op.outputs; axis < op.extents.size(); ++axis) points *= op.extents[axis];
+    return points;
   }
 
   // The dimension that the longest reduction axis walks through alone.
