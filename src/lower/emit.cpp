@@ -335,7 +335,8 @@ class KernelEmitter {
         append(block, tile(p, place, static_cast<int>(rows), vector_widths, k));
       } else {
         // The first tile fetches for the next tile of the vector axis, the others compute.
-        const bool fetch = !p.prefetches.empty();
+        const int64_t last = extent - (blocks - 1) * per_block;
+        const bool fetch = !p.prefetches.empty() && last >= rows;
         if (fetch) {
           place.axes[axis] = first;
           fetching_ = true;
@@ -388,7 +389,7 @@ class KernelEmitter {
     values_.forget();
     if (!p.nest.reduces()) {
       Block block;
-      if (rows > 1 && rows == p.schedule.lanes &&
+      if (rows > 1 && rows == p.schedule.lanes && (rows & (rows - 1)) == 0 &&
           std::ranges::all_of(vector_widths, [&](int width) { return width == rows; }))
         square_stores(p, place, vector_widths, block);
       else

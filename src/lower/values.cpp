@@ -293,20 +293,21 @@ Expr Values::load(int tensor, const Index& at, const Place& place, loop::Block& 
     loaded = Expr::load(element, buffer, where);
   } else {
     Expr where = address(lanes.first, Place{place.axes, place.steps, -1, 1, false});
-    const bool contiguous = lanes.kind != Lanes::Kind::kUniform && lanes.stride <= 1;
+    const bool shuffled = lanes.kind == Lanes::Kind::kShuffled;
+    const bool contiguous = shuffled || lanes.stride == 1;
+    const int width = shuffled ? std::ranges::max(lanes.pattern) + 1 : place.lanes;
     if (mask.valid() && contiguous)
-      loaded = Expr::load(element, buffer, where, place.lanes, 1,
-                          Expr::broadcast(mask, place.lanes));
+      loaded = Expr::load(element, buffer, where, width, 1, Expr::broadcast(mask, width));
     else {
       if (mask.valid()) {
         // A strided or single read under a scalar condition: point at the start instead.
         where = Expr::apply(Fn::kSelect, {mask, where, Expr(0)});
       }
       loaded = lanes.kind == Lanes::Kind::kUniform ? Expr::load(element, buffer, where)
-               : contiguous ? Expr::load(element, buffer, where, place.lanes)
+               : contiguous ? Expr::load(element, buffer, where, width)
                             : Expr::load(element, buffer, where, place.lanes, lanes.stride);
     }
-    if (lanes.kind == Lanes::Kind::kShuffled) {
+    if (shuffled) {
       loaded = mask.valid() ? loaded : shared(loaded, before);
       loaded = Expr::shuffle(loaded, loaded, lanes.pattern);
     }
