@@ -328,7 +328,7 @@ class NestChooser {
       int64_t block = std::max<int64_t>(1, 320 / inner);
       if (inner == 1) {
         // Equal blocks of a multiple of 8.
-        const int64_t count = (outermost + 383) / 384;
+        const int64_t count = (outermost + 511) / 512;
         block = ((outermost + count - 1) / count + 7) / 8 * 8;
       }
       if (block < outermost && outermost % std::min<int64_t>(block, 8) == 0) {
@@ -338,7 +338,9 @@ class NestChooser {
     }
     if (rows > schedule.rows && !runtime_pack) {
       const int64_t fits = cpu_.l2_bytes / 2 / (block_steps * 4);
-      int64_t block = std::clamp<int64_t>(fits, 4, 512) / schedule.rows;
+      // Few rows stay together; many are cut so that their part of a block of the reduction
+      // leaves room for the weights.
+      int64_t block = std::clamp<int64_t>(fits, 4, rows > 192 ? 96 : 192) / schedule.rows;
       block = std::max<int64_t>(block, 2) * schedule.rows;
       // Enough tasks for all threads, where there is enough work.
       const double work = static_cast<double>(rows) * static_cast<double>(columns) *
