@@ -7,6 +7,7 @@
 
 #include "driver/compile.h"
 #include "driver/memory_plan.h"
+#include "loop/verify.h"
 #include "lower/lower.h"
 #include "partition/groups.h"
 #include "partition/kernel_of.h"
@@ -216,6 +217,10 @@ class Planner {
     if (const auto known = built_.find(key); known != built_.end()) return known->second;
     const auto number = static_cast<int>(plan_->kernels.size());
     Lowered lowered = lower(kernel, schedule, "kernel_" + std::to_string(number));
+    if (const Errors problems = loop::verify(lowered.function); !problems.empty())
+      throw Failure{{ErrorKind::kUnsupported, "kernel " + std::to_string(number),
+                     "is not correct: " + problems[0].to_string(),
+                     "this is an error of hone: please report it"}};
     Built built;
     built.number = number;
     built.arguments = std::move(lowered.arguments);

@@ -42,6 +42,9 @@ Lowered lower(const Kernel& kernel, const Schedule& schedule, std::string name) 
   Lowered result;
   loop::Function& function = result.function;
   function.name = std::move(name);
+  // Steps of the scans around it, innermost first.
+  for (size_t i = 0; i < kernel.nests[0].steps.size(); ++i)
+    function.extents.push_back("step" + std::to_string(i));
 
   // Packing changes nests and tensors; a tensor packed at run time gets a local copy.
   Kernel packed = kernel;

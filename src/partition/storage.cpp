@@ -23,6 +23,7 @@ class StorageChooser {
     find_fixed();
     const std::vector<int> innermost = innermost_axes(program_, fixed_);
     find_halos();
+    find_factors();
     for (size_t i = 0; i < program_.tensors.size(); ++i) add_view(i, innermost[i]);
     removed_.assign(program_.ops.size(), false);
     for (size_t i = program_.ops.size(); i-- > 0;) write_in_place(i);
@@ -134,6 +135,23 @@ class StorageChooser {
     }
   }
 
+  // Tensors of which contractions read several rows at once.
+  void find_factors() {
+    for (const Op& op : program_.ops)
+      if (op.is_plain() && op.combiner == Combiner::kSum)
+        visit(op.body, [&](const ScalarNode& node) {
+          if (node.kind == ScalarNode::Kind::kRead) factors_.insert(node.tensor);
+        });
+  }
+
+  // Rows at a multiple of a page from each other would fall on the same few lines of a cache.
+  bool collides(size_t id, int64_t row_elements) {
+    const ProgramTensor& info = program_.tensors[id];
+    const int64_t bytes = row_elements * static_cast<int64_t>(size_of(info.type));
+    return bytes % 4096 == 0 && info.count() >= 8 * row_elements &&
+           factors_.contains(static_cast<int>(id)) && !fixed_.contains(static_cast<int>(id));
+  }
+
   void want_halo(const ScalarNode& node, const IndexFacts& facts) {
     const ProgramTensor& info = tensor(node.tensor);
     Halo& halo = halos_[static_cast<size_t>(node.tensor)];
@@ -186,6 +204,7 @@ class StorageChooser {
       result.strides[d] = stride;
       result.offset += result.before[d] * stride;
       stride *= std::max<int64_t>(info.dims[d], 1) + result.before[d] + result.after[d];
+      if (i + 1 == order.size() && i > 0 && collides(id, stride)) stride += 16;
     }
     storage_.views.push_back(std::move(result));
     storage_.elements.push_back(info.count() == 0 ? 0 : stride);
@@ -337,7 +356,7 @@ class StorageChooser {
 
   TensorProgram& program_;
   Storage storage_;
-  std::set<int> fixed_;
+  std::set<int> fixed_, factors_;
   std::vector<Halo> halos_;
   std::vector<bool> removed_;
 };
