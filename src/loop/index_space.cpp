@@ -72,8 +72,9 @@ bool IndexSpace::split_off(const Linear& rest, int64_t n) {
 
 IndexSpace::Division IndexSpace::divide(const Linear& unresolved, int64_t n) {
   Linear linear = resolve(unresolved);
+  Division exact;  // linear = n * quotient + remainder
   while (true) {
-    Division exact;  // linear = n * quotient + remainder
+    exact = {};
     exact.quotient.offset = floor_div(linear.offset, n);
     exact.remainder.offset = floor_mod(linear.offset, n);
     for (const auto& [id, coefficient] : linear.terms)
@@ -89,7 +90,9 @@ IndexSpace::Division IndexSpace::divide(const Linear& unresolved, int64_t n) {
     if (!split_off(exact.remainder, n)) break;
     linear = resolve(linear);
   }
-  const Division division = opaque_division(linear, n);
+  Division division = opaque_division(exact.remainder, n);
+  round_quotient(exact.remainder, n, division.quotient);
+  division.quotient = sum(exact.quotient, division.quotient);
   round_quotient(linear, n, division.quotient);
   return division;
 }

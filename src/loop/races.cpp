@@ -7,6 +7,7 @@
 
 #include "loop/overlap.h"
 #include "loop/text.h"
+#include "tensor/dim.h"
 
 namespace hone::loop {
 namespace {
@@ -21,6 +22,9 @@ using Limits = std::vector<OverlapLimit>;
 bool is_narrowed(const TaskAccess& access, int id) {
   return std::ranges::any_of(access.narrowed, [id](const auto& pair) { return pair.first == id; });
 }
+
+// The integer nearest to a / b.
+int64_t rounded(int64_t a, int64_t b) { return floor_div(2 * a + b, 2 * b); }
 
 class Races {
  public:
@@ -207,14 +211,19 @@ class Races {
     if (!left || !right || left->in_quotient != right->in_quotient ||
         left->in_remainder != right->in_remainder)
       return false;
-    if (search(terms_of(a, b, e_a, e_b, e_a, true), e_b.offset - e_a.offset) != Overlap::kNone)
+    // A constant in e may have become one in the rest, n * in_quotient at a time: undo that.
+    int64_t target = right->rest.offset - left->rest.offset;
+    const int64_t shift = left->in_quotient == 0 ? 0 : -rounded(target, left->in_quotient);
+    target += shift * left->in_quotient;
+    if (search(terms_of(a, b, e_a, e_b, e_a, true), e_b.offset - e_a.offset - shift * in_a.by) !=
+        Overlap::kNone)
       return false;
+    Interval quotient = range_in(a, in_a.quotient);
+    quotient = {saturated(quotient.low + shift), saturated(quotient.high + shift)};
     Terms terms = terms_of(a, b, left->rest, right->rest, e_a, false);
-    add_digit(terms, range_in(a, in_a.quotient), range_in(b, in_b.quotient), left->in_quotient,
-              left->in_quotient);
+    add_digit(terms, quotient, range_in(b, in_b.quotient), left->in_quotient, left->in_quotient);
     add_digit(terms, range_in(a, in_a.remainder), range_in(b, in_b.remainder), left->in_remainder,
               left->in_remainder);
-    const int64_t target = right->rest.offset - left->rest.offset;
     return search(std::move(terms), target) == Overlap::kNone;
   }
 

@@ -346,6 +346,26 @@ TEST(LoopVerify, TasksAsDigits) {
 )");
 }
 
+// Rows of 7 in lines of 9, written in blocks of 25 rows of which 5 at a time, the first 5 apart.
+TEST(LoopVerify, TasksInPaddedLines) {
+  const std::string text = R"(kernel k(y: f32[81] out)
+  parallel d = 0 .. 2
+    unroll u = 0 .. 5
+      y[(d*25 + u)/7*2 + d*25 + u + 10] = f32(0)
+    for m = 1 .. + min(25, 49 - d*25)/5 - 1
+      unroll u = 0 .. 5
+        y[(m*5 + d*25 + u)/7*2 + (m*5 + d*25 + u) + 10] = f32(0)
+    if d == 1
+      for u = 45 .. 49
+        y[u/7*2 + u + 10] = f32(0)
+)";
+  const Verdict fine = verdict(*parse_function(text));
+  EXPECT_EQ(fine.errors + fine.unclear, "");
+  std::string wrong = text;
+  wrong.replace(wrong.find("(d*25 + u)/7*2 + d*25"), 21, "(d*24 + u)/7*2 + d*24");
+  EXPECT_NE(verdict(*parse_function(wrong)).unclear, "");
+}
+
 TEST(LoopVerify, TasksWithTails) {
   // The last task has less to do.
   expect_fine(R"(  parallel t = 0 .. 4
