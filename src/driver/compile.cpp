@@ -3,6 +3,7 @@
 #include <cstring>
 #include <list>
 #include <mutex>
+
 #include <nlohmann/json.hpp>
 
 #include "driver/pipeline.h"

@@ -23,7 +23,8 @@ struct CompileOptions {
 };
 
 // Everything but machine code: kernels as loop IR, constants, memory plan. For object files too.
-[[nodiscard]] Result<std::shared_ptr<Plan>> plan_model(const Model& model, const InputShapes& shapes,
+[[nodiscard]] Result<std::shared_ptr<Plan>> plan_model(const Model& model,
+                                                       const InputShapes& shapes,
                                                        const CompileOptions& options);
 [[nodiscard]] Result<Compiled> compile_native(const Model& model, const InputShapes& shapes,
                                               const CompileOptions& options);

@@ -8,9 +8,8 @@ namespace hone {
 int64_t place_buffers(std::vector<Lifetime>& buffers) {
   std::vector<size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-    return buffers[a].bytes > buffers[b].bytes;
-  });
+  std::ranges::stable_sort(order,
+                           [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
   int64_t total = 0;
   std::vector<size_t> placed;
   for (const size_t i : order) {

@@ -91,8 +91,8 @@ class Planner {
       op.outputs = op.extents.size();
       std::vector<Index> at;
       for (size_t i = 0; i < op.outputs; ++i) at.emplace_back(AxisId{static_cast<int>(i)});
-      op.writes.push_back({static_cast<int>(program_.tensors.size()), at,
-                           Scalar::read(copy.type, output, at)});
+      op.writes.push_back(
+          {static_cast<int>(program_.tensors.size()), at, Scalar::read(copy.type, output, at)});
       output = static_cast<int>(program_.tensors.size());
       program_.tensors.push_back(std::move(copy));
       program_.ops.push_back(std::move(op));
@@ -149,7 +149,7 @@ class Planner {
     }
     for (size_t i = 0; i < scan.carried.size(); ++i) {
       const Op::Scan::Carried& carried = scan.carried[i];
-      const int last = scan.extent == 0           ? renamed(carried.init)
+      const int last = scan.extent == 0             ? renamed(carried.init)
                        : (scan.extent - 1) % 2 == 0 ? versions[i].first
                                                     : versions[i].second;
       if (Result<void> added = add_copy(last, renamed(carried.final)); !added) return added;
@@ -198,7 +198,8 @@ class Planner {
   }
 
   int constant(const std::string& key, const Buffer& data) {
-    const auto [at, added] = constant_numbers_.try_emplace(key, static_cast<int>(constants_.size()));
+    const auto [at, added] =
+        constant_numbers_.try_emplace(key, static_cast<int>(constants_.size()));
     if (added) constants_.push_back(data);
     return at->second;
   }
@@ -256,8 +257,8 @@ class Planner {
       draft.arguments.push_back(argument_of(number, placed, built, renaming));
       if (number >= 0) {
         const KernelTensor& info = placed.kernel.tensors[static_cast<size_t>(number)];
-        draft.step.bytes += static_cast<double>(info.elements) *
-                            static_cast<double>(size_of(info.type));
+        draft.step.bytes +=
+            static_cast<double>(info.elements) * static_cast<double>(size_of(info.type));
       }
     }
     if (built.tasks > 0) drafts_.push_back(std::move(draft));
@@ -268,7 +269,8 @@ class Planner {
                        const Renaming& renaming) {
     if (number < 0) return table_argument(placed.kernel.tables[static_cast<size_t>(-1 - number)]);
     int root = placed.roots[static_cast<size_t>(number)];
-    if (const auto at = renaming.find(root); at != renaming.end()) root = storage_.view(at->second).root;
+    if (const auto at = renaming.find(root); at != renaming.end())
+      root = storage_.view(at->second).root;
     const auto packed = std::ranges::find(built.packed, number, &PackedConstant::tensor);
     if (packed == built.packed.end()) return argument(root);
     const std::string key = "tensor " + std::to_string(root) + " for kernel " +
@@ -300,8 +302,7 @@ class Planner {
     std::string key = "table";
     for (const int64_t entry : table.indices) key += " " + std::to_string(entry);
     for (const Literal& entry : table.literals) key += " " + entry.to_string();
-    if (!table.indices.empty())
-      return {-1, constant(key, Buffer::of_ints(table.indices))};
+    if (!table.indices.empty()) return {-1, constant(key, Buffer::of_ints(table.indices))};
     std::vector<double> values;
     for (const Literal& entry : table.literals) values.push_back(entry.to_double());
     return {-1, constant(key, Buffer::of<double>(ElementType::kF64,
@@ -321,8 +322,8 @@ class Planner {
     int64_t constant_bytes = 0;
     for (const Buffer& data : constants_) {
       offsets.push_back(constant_bytes);
-      constant_bytes += (static_cast<int64_t>(data.byte_size()) + kAlignment - 1) / kAlignment *
-                        kAlignment;
+      constant_bytes +=
+          (static_cast<int64_t>(data.byte_size()) + kAlignment - 1) / kAlignment * kAlignment;
     }
     plan_->constants = Buffer::allocate(ElementType::kU8, {std::max<int64_t>(constant_bytes, 64)});
     for (size_t i = 0; i < constants_.size(); ++i) {

@@ -107,9 +107,9 @@ enum class Scope : uint8_t {
 struct BufferDecl {
   std::string name;
   ElementType element;
-  int64_t size = 0;     // elements
+  int64_t size = 0;  // elements
   Scope scope = Scope::kIn;
-  int alignment = 64;   // bytes that the start is a multiple of
+  int alignment = 64;  // bytes that the start is a multiple of
 };
 
 struct Stmt;
@@ -119,11 +119,11 @@ enum class LoopKind : uint8_t { kSerial, kParallel, kUnrolled };
 
 struct Stmt {
   enum class Kind : uint8_t {
-    kFor,    // for var = begin .. begin + extent, step 1
-    kLet,    // var = value, seen by the statements after it in the same block
-    kIf,     // if value (a bool) then `body`
-    kStore,  // buffer[index] = value, lanes elements with `stride`, where mask
-    kAlloc,  // `buffer` (thread or register scope) exists in `body`
+    kFor,       // for var = begin .. begin + extent, step 1
+    kLet,       // var = value, seen by the statements after it in the same block
+    kIf,        // if value (a bool) then `body`
+    kStore,     // buffer[index] = value, lanes elements with `stride`, where mask
+    kAlloc,     // `buffer` (thread or register scope) exists in `body`
     kPrefetch,  // buffer[index] will be read soon; may lie outside the buffer
   } kind;
   LoopKind loop = LoopKind::kSerial;
@@ -144,7 +144,7 @@ struct VarDecl {
 // At most one parallel loop, outside all others: its iterations are the kernel's tasks.
 struct Function {
   std::string name;
-  std::vector<BufferDecl> buffers;   // arguments first, in order of the kernel's pointers
+  std::vector<BufferDecl> buffers;  // arguments first, in order of the kernel's pointers
   int argument_count = 0;
   std::vector<std::string> extents;  // integer arguments
   std::vector<VarDecl> vars;

@@ -19,15 +19,16 @@ using loop::LoopKind;
 using loop::Scope;
 using loop::Type;
 
-void append(Block& to, Block from) {
-  std::ranges::move(from, std::back_inserter(to));
-}
+void append(Block& to, Block from) { std::ranges::move(from, std::back_inserter(to)); }
 
 class KernelEmitter {
  public:
   KernelEmitter(loop::Function& function, const Kernel& kernel,
                 const std::vector<BufferId>& tensors, const std::vector<BufferId>& tables)
-      : function_(function), kernel_(kernel), tensors_(tensors), values_(function, tensors, tables) {}
+      : function_(function),
+        kernel_(kernel),
+        tensors_(tensors),
+        values_(function, tensors, tables) {}
 
   Block kernel(const std::vector<PreparedNest>& nests) {
     if (nests.size() == 1 && kernel_.shared == 0) return single(nests[0]);
@@ -50,16 +51,15 @@ class KernelEmitter {
     Block body;
     const loop::VarId t = function_.add_var("t");
     const std::vector<Expr> digits = decode(t, counts, body);
-    for (size_t i = 0; i < outer.size(); ++i)
-      place.axes[static_cast<size_t>(outer[i])] = digits[i];
+    for (size_t i = 0; i < outer.size(); ++i) place.axes[static_cast<size_t>(outer[i])] = digits[i];
     append(body, task(p, place, digits[outer.size()], digits[outer.size() + 1]));
     return parallel(t, counts, std::move(body));
   }
 
   Block group(const std::vector<PreparedNest>& nests) {
-    std::vector<int64_t> counts(nests[0].nest.extents.begin(),
-                                nests[0].nest.extents.begin() +
-                                    static_cast<std::ptrdiff_t>(kernel_.shared));
+    std::vector<int64_t> counts(
+        nests[0].nest.extents.begin(),
+        nests[0].nest.extents.begin() + static_cast<std::ptrdiff_t>(kernel_.shared));
     Block body;
     const loop::VarId t = function_.add_var("t");
     const std::vector<Expr> digits = decode(t, counts, body);
@@ -135,9 +135,7 @@ class KernelEmitter {
   // --- blocks of rows and of the vector axis
 
   static int64_t row_extent(const PreparedNest& p) {
-    return p.schedule.row_axis < 0
-               ? 1
-               : p.nest.extents[static_cast<size_t>(p.schedule.row_axis)];
+    return p.schedule.row_axis < 0 ? 1 : p.nest.extents[static_cast<size_t>(p.schedule.row_axis)];
   }
   static int64_t rows_per_block(const PreparedNest& p) {
     const int64_t rows = row_extent(p);
@@ -153,9 +151,8 @@ class KernelEmitter {
   static int64_t tiles_per_block(const PreparedNest& p) {
     if (p.tile_axis < 0) return 1;
     const int64_t all = (p.vector_extent + tile_size(p) - 1) / tile_size(p);
-    return p.schedule.n_block > 0
-               ? std::clamp<int64_t>(p.schedule.n_block / tile_size(p), 1, all)
-               : all;
+    return p.schedule.n_block > 0 ? std::clamp<int64_t>(p.schedule.n_block / tile_size(p), 1, all)
+                                  : all;
   }
   static int64_t vector_blocks(const PreparedNest& p) {
     if (p.tile_axis < 0) return 1;
@@ -310,8 +307,8 @@ class KernelEmitter {
       if (blocks == 1)
         append(block, std::move(inner));
       else
-        block.push_back(
-            loop::make_if(Expr::apply(Fn::kEq, {vector_block, Expr(blocks - 1)}), std::move(inner)));
+        block.push_back(loop::make_if(Expr::apply(Fn::kEq, {vector_block, Expr(blocks - 1)}),
+                                      std::move(inner)));
     }
     return block;
   }
@@ -327,8 +324,8 @@ class KernelEmitter {
     HONE_CHECK(blocks == 1 || per_block % rows == 0, "blocks are whole tiles");
     Block block;
     const Expr first = row_block * Expr(per_block);
-    const Expr count = blocks == 1 ? Expr(extent / rows)
-                                   : min(Expr(per_block), Expr(extent) - first) / Expr(rows);
+    const Expr count =
+        blocks == 1 ? Expr(extent / rows) : min(Expr(per_block), Expr(extent) - first) / Expr(rows);
     if (extent >= rows) {
       if (count.is(1)) {
         place.axes[axis] = first;
@@ -564,8 +561,8 @@ class KernelEmitter {
       Expr b = values_.value(body->args[1], place, block);
       next = Expr::fma(std::move(a), std::move(b), old);
     } else {
-      next = combine(p.nest.combiner, old,
-                     Expr::broadcast(values_.value(body, place, block), width));
+      next =
+          combine(p.nest.combiner, old, Expr::broadcast(values_.value(body, place, block), width));
     }
     block.push_back(loop::make_store(acc, index, next));
   }
@@ -575,8 +572,8 @@ class KernelEmitter {
     const ElementType type = register_type(p.nest.body.type());
     const int lanes = p.schedule.lanes;
     const auto vectors = static_cast<int64_t>(vector_widths.size());
-    const BufferId acc = function_.add_buffer(
-        {"acc", type, rows * vectors * lanes, Scope::kRegister, 64});
+    const BufferId acc =
+        function_.add_buffer({"acc", type, rows * vectors * lanes, Scope::kRegister, 64});
     const auto slot = [&](int r, size_t v) {
       return (r * vectors + static_cast<int64_t>(v)) * lanes;
     };
@@ -619,8 +616,8 @@ class KernelEmitter {
       block.push_back(loop::make_if(last, std::move(end)));
       Block partial;
       partial_stores(p, place, rows, vector_widths, partial, load);
-      block.push_back(loop::make_if(Expr::apply(Fn::kLt, {k->number, Expr(k->count - 1)}),
-                                    std::move(partial)));
+      block.push_back(
+          loop::make_if(Expr::apply(Fn::kLt, {k->number, Expr(k->count - 1)}), std::move(partial)));
     }
     Block result;
     result.push_back(loop::make_alloc(acc, std::move(block)));
@@ -720,18 +717,17 @@ class KernelEmitter {
     const int64_t step = static_cast<int64_t>(lanes) * vectors;
     const auto rest = static_cast<int>(extent % lanes);
     const int per_row = vectors + (rest > 0 ? 1 : 0);
-    const BufferId acc = function_.add_buffer({"acc", type, static_cast<int64_t>(rows) * per_row * lanes,
-                                               Scope::kRegister, 64});
+    const BufferId acc = function_.add_buffer(
+        {"acc", type, static_cast<int64_t>(rows) * per_row * lanes, Scope::kRegister, 64});
     const auto slot = [&](int r, int v) -> int64_t {
       return (static_cast<int64_t>(r) * per_row + v) * lanes;
     };
     Block block;
     for (int r = 0; r < rows; ++r)
       for (int v = 0; v < per_row; ++v)
-        block.push_back(
-            loop::make_store(acc, slot(r, v),
-                             Expr::number({type, v < vectors ? lanes : rest},
-                                          identity_of(p.nest.combiner, type))));
+        block.push_back(loop::make_store(
+            acc, slot(r, v),
+            Expr::number({type, v < vectors ? lanes : rest}, identity_of(p.nest.combiner, type))));
     const auto step_at = [&](const Place& outer, const Expr& at, int r, int v, int width,
                              Block& into) {
       Place here = at_row(p, outer, r);
@@ -743,36 +739,36 @@ class KernelEmitter {
     std::vector<int> outer_axes_of_reduction;
     for (size_t i = p.nest.outputs; i < axis; ++i)
       outer_axes_of_reduction.push_back(static_cast<int>(i));
-    append(block, loops(outer_axes_of_reduction, p.nest, place, [&](Place& outer) {
-             Block inner;
-             if (extent >= step) {
-               const loop::VarId var = function_.add_var("k");
-               Block body;
-               values_.forget();
-               for (int v = 0; v < vectors; ++v)
-                 for (int r = 0; r < rows; ++r)
-                   step_at(outer, Expr::var(var) * Expr(step) + Expr(v * lanes), r, v, lanes, body);
-               inner.push_back(
-                   loop::make_for(LoopKind::kSerial, var, extent / step, std::move(body)));
-             }
-             values_.forget();
-             int64_t at = extent / step * step;
-             for (; at + lanes <= extent; at += lanes)
-               for (int r = 0; r < rows; ++r)
-                 step_at(outer, at, r, static_cast<int>((at / lanes) % vectors), lanes, inner);
-             if (rest > 0)
-               for (int r = 0; r < rows; ++r) step_at(outer, at, r, vectors, rest, inner);
-             values_.forget();
-             return inner;
-           }));
+    append(
+        block, loops(outer_axes_of_reduction, p.nest, place, [&](Place& outer) {
+          Block inner;
+          if (extent >= step) {
+            const loop::VarId var = function_.add_var("k");
+            Block body;
+            values_.forget();
+            for (int v = 0; v < vectors; ++v)
+              for (int r = 0; r < rows; ++r)
+                step_at(outer, Expr::var(var) * Expr(step) + Expr(v * lanes), r, v, lanes, body);
+            inner.push_back(loop::make_for(LoopKind::kSerial, var, extent / step, std::move(body)));
+          }
+          values_.forget();
+          int64_t at = extent / step * step;
+          for (; at + lanes <= extent; at += lanes)
+            for (int r = 0; r < rows; ++r)
+              step_at(outer, at, r, static_cast<int>((at / lanes) % vectors), lanes, inner);
+          if (rest > 0)
+            for (int r = 0; r < rows; ++r) step_at(outer, at, r, vectors, rest, inner);
+          values_.forget();
+          return inner;
+        }));
     stores(p, place, rows, {1}, block, [&](int r, size_t) {
       Expr total = Expr::load(type, acc, slot(r, 0), lanes);
       for (int v = 1; v < vectors; ++v)
         total = combine(p.nest.combiner, total, Expr::load(type, acc, slot(r, v), lanes));
       total = Expr::fold(fold_function(p.nest.combiner), total);
       if (rest == 0) return total;
-      const Expr tail = Expr::fold(fold_function(p.nest.combiner),
-                                   Expr::load(type, acc, slot(r, vectors), rest));
+      const Expr tail =
+          Expr::fold(fold_function(p.nest.combiner), Expr::load(type, acc, slot(r, vectors), rest));
       return combine(p.nest.combiner, total, tail);
     });
     Block result;
@@ -803,8 +799,8 @@ class KernelEmitter {
     Block update;
     update.push_back(loop::make_store(best, 0, value));
     update.push_back(loop::make_store(where, 0, Expr::var(var)));
-    body.push_back(loop::make_if(
-        is_better(p.nest.combiner, value, Expr::load(type, best, 0)), std::move(update)));
+    body.push_back(loop::make_if(is_better(p.nest.combiner, value, Expr::load(type, best, 0)),
+                                 std::move(update)));
     block.push_back(
         loop::make_for(LoopKind::kSerial, var, p.nest.extents[axis] - 1, std::move(body), 1));
     values_.forget();

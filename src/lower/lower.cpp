@@ -57,18 +57,18 @@ Lowered lower(const Kernel& kernel, const Schedule& schedule, std::string name) 
   const auto declare = [&](size_t i) {
     const KernelTensor& tensor = packed.tensors[i];
     const bool local = tensor.role == KernelTensor::Role::kLocal;
-    tensors[i] = function.add_buffer({tensor.name, tensor.type, tensor.elements,
-                                      scope_of(tensor.role),
-                                      local ? 64 : static_cast<int>(size_of(tensor.type))});
+    tensors[i] =
+        function.add_buffer({tensor.name, tensor.type, tensor.elements, scope_of(tensor.role),
+                             local ? 64 : static_cast<int>(size_of(tensor.type))});
     if (!local) result.arguments.push_back(static_cast<int>(i));
   };
   for (size_t i = 0; i < packed.tensors.size(); ++i)
     if (packed.tensors[i].role != KernelTensor::Role::kLocal) declare(i);
   for (size_t i = 0; i < packed.tables.size(); ++i) {
     const Table& table = packed.tables[i];
-    tables.push_back(function.add_buffer({table.name.empty() ? "table" : table.name,
-                                          table_type(table), table_size(table), Scope::kConstant,
-                                          8}));
+    tables.push_back(
+        function.add_buffer({table.name.empty() ? "table" : table.name, table_type(table),
+                             table_size(table), Scope::kConstant, 8}));
     result.arguments.push_back(-1 - static_cast<int>(i));
   }
   for (size_t i = 0; i < packed.tensors.size(); ++i)

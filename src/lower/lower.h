@@ -13,7 +13,7 @@ namespace hone {
 
 // A constant in the order in which the kernel reads it.
 struct PackedConstant {
-  int tensor;            // of the kernel
+  int tensor;  // of the kernel
   int64_t elements;
   // source[i] is the element of the unpacked buffer that comes i-th; -1: zero.
   std::function<void(std::vector<int64_t>& source)> order;

@@ -28,7 +28,7 @@ struct Nest {
   size_t outputs = 0;            // number of output axes
   std::vector<int64_t> steps;    // extents of the scans around it; axis -1 is the innermost
   Combiner combiner = Combiner::kNone;
-  Scalar body;                   // where combiner is not kNone
+  Scalar body;  // where combiner is not kNone
   std::vector<Store> stores;
   bool serial = false;  // in order, by one thread: later points may overwrite earlier ones
 

@@ -21,7 +21,8 @@ std::string_view role_name(KernelTensor::Role role) {
 
 PrintNames names_of(const Kernel& kernel, const Nest& nest) {
   PrintNames names;
-  for (size_t i = 0; i < kernel.tensors.size(); ++i) names.tensors.push_back("t" + std::to_string(i));
+  for (size_t i = 0; i < kernel.tensors.size(); ++i)
+    names.tensors.push_back("t" + std::to_string(i));
   for (size_t i = 0; i < kernel.tables.size(); ++i) names.tables.push_back("c" + std::to_string(i));
   for (size_t i = 0; i < nest.extents.size(); ++i)
     names.axes.push_back((i < nest.outputs ? "i" : "k") + std::to_string(i));

@@ -190,8 +190,7 @@ PreparedNest prepare(Kernel& kernel, size_t number, const NestSchedule& schedule
     prepared.nest.body = with_reads(prepared.nest.body, tensor, target, packing.at);
     if (constant && schedule.prefetch && prepared.tile_axis >= 0)
       prepared.prefetches.push_back(
-          {tensor, packing.at,
-           packing.at.coefficient(axis_id(prepared.tile_axis)).value()});
+          {tensor, packing.at, packing.at.coefficient(axis_id(prepared.tile_axis)).value()});
   }
   if (schedule.prefetch && !prepared.nest.reduces() && kernel.shared > 0)
     for (const FlatRead& read : reads_of(prepared.nest))

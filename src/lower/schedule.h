@@ -13,7 +13,7 @@
 namespace hone {
 
 struct NestSchedule {
-  int vector_axis = -1;   // output axis: lanes are outputs; reduction axis: lanes are folded
+  int vector_axis = -1;  // output axis: lanes are outputs; reduction axis: lanes are folded
   int lanes = 1;
   int vectors = 1;        // per tile
   int row_axis = -1;      // output axis

@@ -20,9 +20,9 @@ struct PackCopy {
 // stick out of the axis; only `vector_extent` elements count.
 struct PreparedNest {
   Nest nest;
-  NestSchedule schedule;       // in terms of the new axes
-  int tile_axis = -1;          // counts tiles of the vector axis; -1: lanes are not outputs
-  int64_t vector_extent = 0;   // of the vector axis before it was split
+  NestSchedule schedule;      // in terms of the new axes
+  int tile_axis = -1;         // counts tiles of the vector axis; -1: lanes are not outputs
+  int64_t vector_extent = 0;  // of the vector axis before it was split
   std::vector<PackCopy> copies;
   struct Prefetch {
     int tensor;

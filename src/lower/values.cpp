@@ -52,9 +52,9 @@ ElementType register_type(ElementType type) {
 bool same(const Expr& a, const Expr& b) {
   if (!a.valid() || !b.valid()) return a.valid() == b.valid();
   if (&*a == &*b) return true;
-  if (a->kind != b->kind || !(a->type == b->type) || a->integer != b->integer ||
-      a->var != b->var || a->buffer != b->buffer || a->stride != b->stride || a->fn != b->fn ||
-      a->lanes != b->lanes || a->args.size() != b->args.size())
+  if (a->kind != b->kind || !(a->type == b->type) || a->integer != b->integer || a->var != b->var ||
+      a->buffer != b->buffer || a->stride != b->stride || a->fn != b->fn || a->lanes != b->lanes ||
+      a->args.size() != b->args.size())
     return false;
   if (a->kind == ExprNode::Kind::kNumber && !(a->number == b->number)) return false;
   for (size_t i = 0; i < a->args.size(); ++i)
@@ -160,8 +160,9 @@ Expr Values::sum(const Index& index, const Place& place, bool vector) {
     const int64_t factor = term.coefficient.value();
     Expr part = atom(*term.atom, place, vector);
     if (part.type().lanes > 1) {
-      part = factor == 1 ? part
-                         : Expr::apply(Fn::kMul, {part, Expr::broadcast(factor, part.type().lanes)});
+      part = factor == 1
+                 ? part
+                 : Expr::apply(Fn::kMul, {part, Expr::broadcast(factor, part.type().lanes)});
       result = result.valid() ? Expr::apply(Fn::kAdd, {result, part}) : part;
     } else {
       total = part * Expr(factor) + total;
@@ -185,7 +186,8 @@ Expr Values::atom(const IndexAtom& atom, const Place& place, bool vector) {
     // Division of loop IR takes dividends >= 0: lift them by a multiple of the divisor.
     const int64_t lift = lifted(atom.left, d);
     const Expr left = sum(atom.left + Index(lift * d), place, vector);
-    if (left.type().lanes == 1) return fn == Fn::kDiv ? left / Expr(d) - Expr(lift) : left % Expr(d);
+    if (left.type().lanes == 1)
+      return fn == Fn::kDiv ? left / Expr(d) - Expr(lift) : left % Expr(d);
     const Expr result = Expr::apply(fn, {left, Expr::broadcast(d, left.type().lanes)});
     if (fn == Fn::kMod || lift == 0) return result;
     return Expr::apply(Fn::kSub, {result, Expr(lift)});
@@ -241,14 +243,14 @@ Expr Values::address(const Index& at, const Place& place) {
       default:
         return index(at, place);
     }
-    const bool inner = std::ranges::any_of(
-        inner_, [&](int axis) { return part.mentions(AxisId{axis}); });
+    const bool inner =
+        std::ranges::any_of(inner_, [&](int axis) { return part.mentions(AxisId{axis}); });
     if (!inner) fixed = fixed + part * term.coefficient;
   }
   const Expr start = index(fixed, place);
   const Expr moving = index(at - fixed, place);
-  const bool plus = start->kind == ExprNode::Kind::kApply && start->fn == Fn::kAdd &&
-                    start->args[1].is_integer();
+  const bool plus =
+      start->kind == ExprNode::Kind::kApply && start->fn == Fn::kAdd && start->args[1].is_integer();
   const Expr base = plus ? start->args[0] : start;
   const Expr constant = plus ? start->args[1] : Expr(0);
   if (base.is_integer() || base->kind == ExprNode::Kind::kVar) return base + moving + constant;
@@ -282,9 +284,9 @@ Expr Values::load(int tensor, const Index& at, const Place& place, loop::Block& 
   };
   const Lanes lanes = lanes_of(at, place);
   Expr loaded;
-  if (lanes.kind == Lanes::Kind::kGathered || (mask.valid() && mask.type().lanes > 1 &&
-                                               !(lanes.kind == Lanes::Kind::kStrided &&
-                                                 lanes.stride == 1))) {
+  if (lanes.kind == Lanes::Kind::kGathered ||
+      (mask.valid() && mask.type().lanes > 1 &&
+       !(lanes.kind == Lanes::Kind::kStrided && lanes.stride == 1))) {
     Expr where = index(at, place);
     if (mask.valid()) {
       where = Expr::broadcast(where, std::max(where.type().lanes, mask.type().lanes));
@@ -363,8 +365,7 @@ Expr Values::apply(const ScalarNode& node, const Place& place, loop::Block& befo
       return mask.valid() ? Expr::apply(Fn::kAnd, {mask, extra}) : extra;
     };
     const Expr then = value(node.args[1], place, before, both(condition));
-    const Expr other =
-        value(node.args[2], place, before, both(Expr::apply(Fn::kNot, {condition})));
+    const Expr other = value(node.args[2], place, before, both(Expr::apply(Fn::kNot, {condition})));
     return Expr::apply(Fn::kSelect, {condition, then, other});
   }
   std::vector<Expr> args;

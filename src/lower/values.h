@@ -57,7 +57,9 @@ class Values {
     fixed_.clear();
   }
   // Indices are those of this nest's axes from now on.
-  void enter(const Nest& nest) { facts_.emplace(nest.dims(), std::vector<Dim>(nest.steps.begin(), nest.steps.end())); }
+  void enter(const Nest& nest) {
+    facts_.emplace(nest.dims(), std::vector<Dim>(nest.steps.begin(), nest.steps.end()));
+  }
 
   // Where a flat index points in lane 0, and how far apart its lanes are.
   struct Lanes {

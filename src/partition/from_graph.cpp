@@ -135,8 +135,10 @@ class Flattener {
     op.label = node.label();
     op.why_host = node.why_opaque.empty() ? "no tensor expression" : node.why_opaque;
     if (!node.captures.empty())
-      return Error{ErrorKind::kUnsupported, node.label(),
-                   "subgraphs that read values around them are not compiled", {}};
+      return Error{ErrorKind::kUnsupported,
+                   node.label(),
+                   "subgraphs that read values around them are not compiled",
+                   {}};
     for (const ValueId output : node.outputs) {
       if (!output.valid()) {
         op.host_outputs.push_back(-1);
@@ -271,8 +273,8 @@ class Flattener {
     for (const Stage& inner : stage.inner) add_stage(inner, numbers, steps, label, op.scan->ops);
     const auto number = [&](int id) { return numbers.tensors[static_cast<size_t>(id)]; };
     for (const Stage::Carried& carried : stage.carried)
-      op.scan->carried.push_back({number(carried.state), number(carried.init),
-                                  number(carried.next), number(carried.final)});
+      op.scan->carried.push_back({number(carried.state), number(carried.init), number(carried.next),
+                                  number(carried.final)});
     for (const Stage::Collected& collected : stage.collected) {
       // One more op that copies the source of this step to its place.
       const int source = number(collected.source);

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "lower/nest.h"
-#include "partition/pieces.h"
 #include "lower/rewrite.h"
+#include "partition/pieces.h"
 #include "support/check.h"
 
 namespace hone {
@@ -185,9 +185,8 @@ class Fuser {
       if (is_pinned(result)) continue;
       const std::vector<size_t> users = readers()[static_cast<size_t>(result)];
       if (users.empty()) continue;
-      if (!std::ranges::all_of(users, [&](size_t user) {
-            return may_inline(ops_[i], ops_[user], users.size());
-          }))
+      if (!std::ranges::all_of(
+              users, [&](size_t user) { return may_inline(ops_[i], ops_[user], users.size()); }))
         continue;
       for (const size_t user : users) inline_into(ops_[i], ops_[user]);
       ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -294,7 +293,8 @@ class Fuser {
         reduction.steps != map.steps)
       return false;
     const Op::Write& write = reduction.writes[0];
-    if (is_pinned(write.tensor) || users[static_cast<size_t>(write.tensor)].size() != 1) return false;
+    if (is_pinned(write.tensor) || users[static_cast<size_t>(write.tensor)].size() != 1)
+      return false;
     const std::vector<int> reads = read_by(map);
     if (std::ranges::find(reads, write.tensor) == reads.end()) return false;
     if (size_of_scalar(write.value) + size_of_scalar(map.writes[0].value) > 150) return false;
@@ -371,7 +371,8 @@ class Fuser {
 
   void share_expensive() {
     for (size_t r = 0; r < ops_.size(); ++r) {
-      if (!ops_[r].is_plain() || !ops_[r].reduces() || ops_[r].extents.size() != ops_[r].outputs + 1)
+      if (!ops_[r].is_plain() || !ops_[r].reduces() ||
+          ops_[r].extents.size() != ops_[r].outputs + 1)
         continue;
       for (size_t m = r + 1; m < ops_.size() && m < r + 16; ++m)
         if (is_map(ops_[m]) && share(r, m)) break;
@@ -393,7 +394,8 @@ class Fuser {
     // The largest expensive part of the body that the map has too.
     Scalar part;
     visit(reduction.body, [&](const ScalarNode& node) {
-      if (part.valid() || node.kind != ScalarNode::Kind::kApply || info_of(node.fn).flops < 4) return;
+      if (part.valid() || node.kind != ScalarNode::Kind::kApply || info_of(node.fn).flops < 4)
+        return;
       const Scalar candidate(find_node(reduction.body, &node));
       const Scalar wanted = substitute(candidate, how);
       visit(map.writes[0].value, [&](const ScalarNode& other) {

@@ -11,8 +11,7 @@ constexpr int64_t kLargestRow = 1 << 16;  // elements of a local tensor
 
 bool is_contraction(const Op& op) {
   return op.combiner == Combiner::kSum && op.body->kind == ScalarNode::Kind::kApply &&
-         op.body->fn == Fn::kMul &&
-         op.body->args[0]->kind == ScalarNode::Kind::kRead &&
+         op.body->fn == Fn::kMul && op.body->args[0]->kind == ScalarNode::Kind::kRead &&
          op.body->args[1]->kind == ScalarNode::Kind::kRead &&
          !(op.body->args[0] == op.body->args[1]);
 }
@@ -56,7 +55,8 @@ class Grouper {
  private:
   static bool may_join(const Op& op) {
     return op.is_plain() && !op.serial && op.writes.size() == 1 && op.steps.empty() &&
-           op.group < 0 && !(op.reduces() && is_contraction(op)) && op.combiner < Combiner::kArgMaxFirst;
+           op.group < 0 && !(op.reduces() && is_contraction(op)) &&
+           op.combiner < Combiner::kArgMaxFirst;
   }
 
   const ProgramTensor& tensor(int id) const { return program_.tensors[static_cast<size_t>(id)]; }
@@ -81,7 +81,8 @@ class Grouper {
       const std::vector<int> reads = read_by(ops_[j]);
       const bool uses = std::ranges::any_of(reads, [&](int id) { return written.contains(id); });
       if (!uses) continue;
-      const size_t fits = taken_[j] || !may_join(ops_[j]) ? 0 : shared_with(ops_[j], written, shared);
+      const size_t fits =
+          taken_[j] || !may_join(ops_[j]) ? 0 : shared_with(ops_[j], written, shared);
       // Whoever reads the group's results without joining it ends it: the group runs before.
       if (fits == 0 || !same_extents(ops_[first], ops_[j], fits)) break;
       shared = fits;

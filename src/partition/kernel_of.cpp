@@ -93,8 +93,8 @@ class Flattening {
         stride *= info.dims[i];
       }
       if (local->second < 0) {
-        local->second =
-            number(-1, KernelTensor::Role::kLocal, info.type, std::max<int64_t>(stride, 1), info.name);
+        local->second = number(-1, KernelTensor::Role::kLocal, info.type,
+                               std::max<int64_t>(stride, 1), info.name);
       }
       return {local->second, index};
     }
@@ -114,8 +114,9 @@ class Flattening {
     const ProgramTensor& info = program_.tensors[static_cast<size_t>(node.tensor)];
     const bool local = locals_.contains(node.tensor);
     const View* view = local ? nullptr : &storage_.view(node.tensor);
-    const bool filled = view != nullptr && view->around && node.outside->kind ==
-                            ScalarNode::Kind::kLiteral && node.outside->literal == *view->around;
+    const bool filled = view != nullptr && view->around &&
+                        node.outside->kind == ScalarNode::Kind::kLiteral &&
+                        node.outside->literal == *view->around;
     Scalar inside;
     const auto require = [&](const Scalar& condition) {
       inside = inside.valid() ? logical_and(inside, condition) : condition;

@@ -28,8 +28,8 @@ class LayoutVote {
       if (!is_free(static_cast<int>(i))) continue;
       const auto votes = votes_.find(root(static_cast<int>(i)));
       if (votes == votes_.end()) continue;
-      const auto best = std::ranges::max_element(
-          votes->second, {}, [](const auto& entry) { return entry.second; });
+      const auto best = std::ranges::max_element(votes->second, {},
+                                                 [](const auto& entry) { return entry.second; });
       const auto rank = static_cast<int>(program_.tensors[i].dims.size());
       if (best->first < rank - 1) result[i] = best->first;
     }

@@ -43,9 +43,7 @@ Op part_of(const Op& op, size_t axis, int64_t begin, int64_t end, const Scalar& 
   Op part = op;
   part.extents[axis] = end - begin;
   Substitution how;
-  how.axis = [&](AxisId id) {
-    return id == axis_id(axis) ? Index(id) + Index(begin) : Index(id);
-  };
+  how.axis = [&](AxisId id) { return id == axis_id(axis) ? Index(id) + Index(begin) : Index(id); };
   part.writes[0].value = substitute(value, how);
   for (Index& index : part.writes[0].at) index = substitute(index, how);
   simplify(part, program);
@@ -77,7 +75,8 @@ std::vector<Op> split_choices(const Op& op, const TensorProgram& program) {
   std::vector<Op> result;
   const auto add = [&](int64_t begin, int64_t end, const Scalar& branch) {
     if (begin >= end) return;
-    for (Op& part : split_choices(part_of(op, threshold.axis, begin, end, branch, program), program))
+    for (Op& part :
+         split_choices(part_of(op, threshold.axis, begin, end, branch, program), program))
       result.push_back(std::move(part));
   };
   const int64_t limit = std::min(std::max<int64_t>(threshold.limit, 0), extent);

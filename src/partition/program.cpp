@@ -88,10 +88,11 @@ void visit_reads(const Op& op, const std::function<void(const ScalarNode&)>& f) 
 std::vector<int> read_by(const Op& op) {
   std::set<int> found;
   if (op.scan) {
-    for (const Op& inner : op.scan->ops) found.merge([&] {
-      const std::vector<int> ids = read_by(inner);
-      return std::set<int>(ids.begin(), ids.end());
-    }());
+    for (const Op& inner : op.scan->ops)
+      found.merge([&] {
+        const std::vector<int> ids = read_by(inner);
+        return std::set<int>(ids.begin(), ids.end());
+      }());
     for (const Op::Scan::Carried& carried : op.scan->carried) {
       found.insert(carried.init);
       found.insert(carried.next);
@@ -151,9 +152,7 @@ Result<Buffer> evaluate(const TensorProgram& program, const Op& op) {
   expr.operand_count = static_cast<int>(expr.tensors.size());
   expr.tables = program.tables;
   Substitution how;
-  how.tensor = [&](int id) {
-    return id == kAccumulator ? expr.operand_count : numbers.at(id);
-  };
+  how.tensor = [&](int id) { return id == kAccumulator ? expr.operand_count : numbers.at(id); };
   Stage stage;
   for (size_t i = 0; i < op.extents.size(); ++i)
     (i < op.outputs ? stage.axes : stage.reduce).push_back({"i", op.extents[i]});

@@ -20,8 +20,8 @@ struct ProgramTensor {
   std::string name;
   ElementType type = ElementType::kF32;
   std::vector<int64_t> dims;
-  Buffer constant;      // kConstant
-  int input = -1;       // kInput: which
+  Buffer constant;         // kConstant
+  int input = -1;          // kInput: which
   bool is_output = false;  // of the graph
   [[nodiscard]] int64_t count() const;
 };
@@ -31,7 +31,7 @@ struct ProgramTensor {
 struct Op {
   std::vector<int64_t> extents;  // output axes, then reduction axes
   size_t outputs = 0;
-  std::vector<int64_t> steps;    // of scans around it
+  std::vector<int64_t> steps;  // of scans around it
   Combiner combiner = Combiner::kNone;
   Scalar body;
   struct Write {
@@ -45,7 +45,7 @@ struct Op {
   bool serial = false;
   int group = -1;           // ops with the same number run as one kernel,
   size_t group_shared = 0;  // which iterates over this many first axes
-  std::string label;  // of the nodes it comes from
+  std::string label;        // of the nodes it comes from
 
   // Of a scan: ops of one step; carried states; how often.
   struct Scan {

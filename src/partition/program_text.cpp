@@ -11,7 +11,8 @@ PrintNames names_of(const TensorProgram& program, const Op& op) {
   PrintNames names;
   for (size_t i = 0; i < program.tensors.size(); ++i)
     names.tensors.push_back("%" + std::to_string(i));
-  for (size_t i = 0; i < program.tables.size(); ++i) names.tables.push_back("c" + std::to_string(i));
+  for (size_t i = 0; i < program.tables.size(); ++i)
+    names.tables.push_back("c" + std::to_string(i));
   for (size_t i = 0; i < op.extents.size(); ++i)
     names.axes.push_back((i < op.outputs ? "i" : "k") + std::to_string(i));
   for (size_t i = 0; i < op.steps.size(); ++i) names.steps.push_back("s" + std::to_string(i));

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "expr/index_facts.h"
+#include "lower/rewrite.h"
 #include "partition/layout.h"
 #include "partition/pieces.h"
-#include "lower/rewrite.h"
 
 namespace hone {
 namespace {
@@ -55,9 +55,8 @@ class StorageChooser {
 
   static bool is_copy(const Op& op) {
     return op.is_plain() && !op.reduces() && !op.serial && op.writes.size() == 1 &&
-           !op.writes[0].condition.valid() &&
-           op.writes[0].value->kind == ScalarNode::Kind::kRead && !op.writes[0].value->outside &&
-           op.writes[0].value->tensor >= 0 && op.steps.empty();
+           !op.writes[0].condition.valid() && op.writes[0].value->kind == ScalarNode::Kind::kRead &&
+           !op.writes[0].value->outside && op.writes[0].value->tensor >= 0 && op.steps.empty();
   }
 
   static bool literal_guard(const ScalarNode& node) {
@@ -96,9 +95,9 @@ class StorageChooser {
     if (!op.is_plain() || (!op.reduces() && op.group < 0)) return;
     Rewriter rewrite([&](const Scalar& scalar) -> Scalar {
       if (scalar->kind != ScalarNode::Kind::kRead || scalar->tensor != from) return {};
-      return scalar->outside ? Scalar::read_or(scalar->type, to, scalar->indices,
-                                               Scalar(scalar->outside))
-                             : Scalar::read(scalar->type, to, scalar->indices);
+      return scalar->outside
+                 ? Scalar::read_or(scalar->type, to, scalar->indices, Scalar(scalar->outside))
+                 : Scalar::read(scalar->type, to, scalar->indices);
     });
     map_scalars(op, [&](const Scalar& scalar) { return rewrite(scalar); });
   }
@@ -127,8 +126,7 @@ class StorageChooser {
     halos_.resize(program_.tensors.size());
     for (const Op& op : program_.ops) {
       if (!op.is_plain() || op.serial || (!op.reduces() && op.group < 0)) continue;
-      IndexFacts facts({op.extents.begin(), op.extents.end()},
-                       {op.steps.begin(), op.steps.end()});
+      IndexFacts facts({op.extents.begin(), op.extents.end()}, {op.steps.begin(), op.steps.end()});
       visit_reads(op, [&](const ScalarNode& node) {
         if (literal_guard(node) && !fixed_.contains(node.tensor)) want_halo(node, facts);
       });
@@ -345,7 +343,9 @@ class StorageChooser {
           const bool whole = k > d;
           op.extents.push_back(k == d ? depth
                                       : info.dims[k] + (whole ? of.before[k] + of.after[k] : 0));
-          const int64_t shift = k == d ? (front ? -depth : info.dims[k]) : whole ? -of.before[k] : 0;
+          const int64_t shift = k == d  ? (front ? -depth : info.dims[k])
+                                : whole ? -of.before[k]
+                                        : 0;
           at.push_back(Index(axis_id(k)) + Index(shift));
         }
         op.outputs = op.extents.size();
@@ -365,7 +365,8 @@ class StorageChooser {
 
 std::vector<int64_t> row_major(const std::vector<int64_t>& dims) {
   std::vector<int64_t> strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(dims[i], 1);
+  for (size_t i = dims.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(dims[i], 1);
   return strides;
 }
 

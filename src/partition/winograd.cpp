@@ -1,9 +1,10 @@
 #include "partition/winograd.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 #include "lower/nest.h"
+#include "lower/winograd.h"
 #include "support/check.h"
 
 namespace hone {
@@ -11,121 +12,16 @@ namespace {
 
 AxisId axis_id(size_t axis) { return AxisId{static_cast<int>(axis)}; }
 
-using Matrix = std::vector<std::vector<Literal>>;
-
-// Rows that come in pairs f(x), f(-x) are even +- odd parts; so are the columns of AT.
-struct Transforms {
-  Matrix input, output;                     // BT, AT
-  std::vector<std::vector<double>> filter;  // G
-  std::vector<size_t> pairs;                // first of two neighbours
-};
-
-// Points 0, +-1, infinity.
-Transforms transforms_2() {
-  return {{{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, 0, 1}},
-          {{1, 1, 1, 0}, {0, 1, -1, 1}},
-          {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}},
-          {1}};
-}
-
-// Points 0, +-sqrt(1/2), +-sqrt(2), infinity: less rounding than 0, +-1, +-2.
-Transforms transforms_4() {
-  const Literal half = Literal::rational(1, 2);
-  const Literal s = Literal::square_root(half);
-  const Literal t = Literal::square_root(2);
-  const Literal m52 = Literal::rational(-5, 2);
-  const auto times = [](const Literal& a, const Literal& b) { return *multiply(a, b); };
-  Transforms result;
-  result.input = {{1, 0, m52, 0, 1, 0},
-                  {0, times(s, -2), -2, s, 1, 0},
-                  {0, times(s, 2), -2, s.negated(), 1, 0},
-                  {0, times(t, half).negated(), half.negated(), t, 1, 0},
-                  {0, times(t, half), half.negated(), t.negated(), 1, 0},
-                  {0, 1, 0, m52, 0, 1}};
-  result.output = {{1, 1, 1, 1, 1, 0},
-                   {0, s, s.negated(), t, t.negated(), 0},
-                   {0, half, half, 2, 2, 0},
-                   {0, times(s, half), times(s, half).negated(), times(t, 2),
-                    times(t, 2).negated(), 1}};
-  const double points[] = {0, std::sqrt(0.5), -std::sqrt(0.5), std::sqrt(2.0), -std::sqrt(2.0)};
-  for (const double a : points) {
-    double n = 1;
-    for (const double b : points)
-      if (a != b) n *= a - b;
-    result.filter.push_back({1 / n, a / n, a * a / n});
-  }
-  result.filter.push_back({0, 0, 1});
-  result.pairs = {1, 3};
-  return result;
-}
-
-Scalar number(const Literal& value) { return Scalar::literal(ElementType::kF32, value); }
-
-Scalar plus(const Scalar& a, const Scalar& b) { return a.valid() ? a + b : b; }
-
-Scalar scaled(const Scalar& value, const Literal& factor) {
-  if (factor.is(1)) return value;
-  if (factor.is(-1)) return -value;
-  return value * number(factor);
-}
-
-// sum_j row[j] * values[j]; -1 becomes a subtraction.
-Scalar dot(const std::vector<Literal>& row, const std::vector<Scalar>& values) {
-  Scalar total;
-  for (size_t j = 0; j < row.size(); ++j) {
-    if (row[j].is_zero() || !values[j].valid()) continue;
-    if (total.valid() && row[j].is(-1))
-      total = total - values[j];
-    else
-      total = plus(total, scaled(values[j], row[j]));
-  }
-  return total;
-}
-
-// BT d along one direction: of each pair the even and the odd part once.
-std::vector<Scalar> transform_rows(const Matrix& matrix, const std::vector<size_t>& pairs,
-                                   const std::vector<Scalar>& values) {
-  std::vector<Scalar> result(matrix.size());
-  for (const size_t first : pairs) {
-    std::vector<Literal> even(values.size());
-    std::vector<Literal> odd(values.size());
-    for (size_t j = 0; j < values.size(); ++j)
-      (matrix[first][j] == matrix[first + 1][j] ? even : odd)[j] = matrix[first][j];
-    const Scalar e = dot(even, values);
-    const Scalar o = dot(odd, values);
-    result[first] = e + o;
-    result[first + 1] = e - o;
-  }
-  for (size_t i = 0; i < matrix.size(); ++i)
-    if (!result[i].valid()) result[i] = dot(matrix[i], values);
-  return result;
-}
-
-// AT m along one direction: of each pair the sum and the difference once.
-std::vector<Scalar> transform_columns(const Matrix& matrix, const std::vector<size_t>& pairs,
-                                      const std::vector<Scalar>& values) {
-  std::vector<Scalar> sums = values;
-  std::vector<Scalar> differences(values.size());
-  for (const size_t first : pairs) {
-    sums[first] = values[first] + values[first + 1];
-    differences[first] = values[first] - values[first + 1];
-    sums[first + 1] = {};
-  }
-  std::vector<Scalar> result;
-  for (const std::vector<Literal>& row : matrix) {
-    std::vector<Literal> of_sums = row;
-    std::vector<Literal> of_differences(row.size());
-    for (const size_t first : pairs)
-      if (!(row[first] == row[first + 1])) {
-        of_differences[first] = row[first];
-        of_sums[first] = 0;
-      }
-    Scalar total = dot(of_sums, sums);
-    const Scalar rest = dot(of_differences, differences);
-    if (rest.valid()) total = plus(total, rest);
-    result.push_back(total);
-  }
-  return result;
+// One direction of a transform, as few operations on scalars.
+std::vector<Scalar> apply(const LinearCode& code, const std::vector<Scalar>& values) {
+  return run(code, values, [](const Literal& factor, const Scalar& a, int sign, const Scalar& b) {
+    const bool negative = factor.negative();
+    const Literal size = negative ? factor.negated() : factor;
+    const Scalar scaled = size.is(1) ? a : a * Scalar::literal(ElementType::kF32, size);
+    if (sign == 0) return negative ? -scaled : scaled;
+    if (!negative) return sign > 0 ? scaled + b : scaled - b;
+    return sign > 0 ? b - scaled : -(scaled + b);
+  });
 }
 
 using Grid = std::vector<std::vector<Scalar>>;
@@ -151,10 +47,13 @@ Grid both_ways(const Grid& grid, F transform) {
 
 // U[e, c, k] from w, whose strides along k, c and the taps are given.
 Buffer transformed_weights(const Buffer& weights, int64_t channels, int64_t outputs,
-                           const int64_t (&strides)[4], const Transforms& t) {
-  const size_t n = t.filter.size();
-  Buffer result = Buffer::allocate(
-      ElementType::kF32, {static_cast<int64_t>(n * n), channels, outputs});
+                           const int64_t (&strides)[4], const LiteralMatrix& filter) {
+  const size_t n = filter.size();
+  std::vector<std::array<double, 3>> f;
+  for (const std::vector<Literal>& row : filter)
+    f.push_back({row[0].to_double(), row[1].to_double(), row[2].to_double()});
+  Buffer result =
+      Buffer::allocate(ElementType::kF32, {static_cast<int64_t>(n * n), channels, outputs});
   const auto from = weights.as<float>();
   const auto to = result.as_mutable<float>();
   for (int64_t k = 0; k < outputs; ++k)
@@ -162,15 +61,14 @@ Buffer transformed_weights(const Buffer& weights, int64_t channels, int64_t outp
       double g[3][3];
       for (int64_t r = 0; r < 3; ++r)
         for (int64_t s = 0; s < 3; ++s)
-          g[r][s] = static_cast<double>(from[static_cast<size_t>(
-              k * strides[0] + c * strides[1] + r * strides[2] + s * strides[3])]);
+          g[r][s] = static_cast<double>(from[static_cast<size_t>(k * strides[0] + c * strides[1] +
+                                                                 r * strides[2] + s * strides[3])]);
       for (size_t i = 0; i < n; ++i) {
         double row[3];
         for (size_t s = 0; s < 3; ++s)
-          row[s] = t.filter[i][0] * g[0][s] + t.filter[i][1] * g[1][s] + t.filter[i][2] * g[2][s];
+          row[s] = f[i][0] * g[0][s] + f[i][1] * g[1][s] + f[i][2] * g[2][s];
         for (size_t j = 0; j < n; ++j) {
-          const double value =
-              t.filter[j][0] * row[0] + t.filter[j][1] * row[1] + t.filter[j][2] * row[2];
+          const double value = f[j][0] * row[0] + f[j][1] * row[1] + f[j][2] * row[2];
           to[static_cast<size_t>((static_cast<int64_t>(i * n + j) * channels + c) * outputs + k)] =
               static_cast<float>(value);
         }
@@ -190,8 +88,7 @@ std::optional<Convolution3x3> as_convolution(const Op& op, const TensorProgram& 
     return std::nullopt;
   const Scalar& a = op.body->args[0];
   const Scalar& b = op.body->args[1];
-  if (a->kind != ScalarNode::Kind::kRead || b->kind != ScalarNode::Kind::kRead)
-    return std::nullopt;
+  if (a->kind != ScalarNode::Kind::kRead || b->kind != ScalarNode::Kind::kRead) return std::nullopt;
   const auto constant = [&](const Scalar& read) {
     return program.tensors[static_cast<size_t>(read->tensor)].kind ==
            ProgramTensor::Kind::kConstant;
@@ -262,17 +159,19 @@ std::optional<Convolution3x3> as_convolution(const Op& op, const TensorProgram& 
 
 std::vector<Op> winograd_ops(const Op& op, const Convolution3x3& conv, int size, int64_t rows,
                              TensorProgram& program, int group) {
-  const Transforms t = size == 4 ? transforms_4() : transforms_2();
-  const auto n = static_cast<int64_t>(t.filter.size());
+  const WinogradMatrices matrices = winograd_matrices(size);
+  const LinearCode input_code = linear_code(matrices.input);
+  const LinearCode output_code = linear_code(matrices.output);
+  const auto n = static_cast<int64_t>(matrices.filter.size());
   const int64_t channels = op.extents[conv.reduced];
   const int64_t outputs = op.extents[conv.channel];
   const int64_t tile_rows = (op.extents[conv.row] + size - 1) / size;
   const int64_t tile_columns = (op.extents[conv.column] + size - 1) / size;
   const int64_t blocks = (tile_rows + rows - 1) / rows;
-  const ScalarNode& x = op.body->args[0]->tensor == conv.input ? *op.body->args[0]
-                                                               : *op.body->args[1];
-  const ScalarNode& w = op.body->args[0]->tensor == conv.input ? *op.body->args[1]
-                                                               : *op.body->args[0];
+  const ScalarNode& x =
+      op.body->args[0]->tensor == conv.input ? *op.body->args[0] : *op.body->args[1];
+  const ScalarNode& w =
+      op.body->args[0]->tensor == conv.input ? *op.body->args[1] : *op.body->args[0];
 
   // Tensors: U is constant; V and M live inside an iteration over batch and block.
   std::vector<int64_t> outer;
@@ -304,20 +203,19 @@ std::vector<Op> winograd_ops(const Op& op, const Convolution3x3& conv, int size,
   u.constant = transformed_weights(
       source, channels, outputs,
       {stride(conv.channel), stride(conv.reduced), stride(conv.tap_row), stride(conv.tap_column)},
-      t);
+      matrices.filter);
   program.tensors.push_back(std::move(u));
   const auto u_id = static_cast<int>(program.tensors.size()) - 1;
   const int v_id = local("winograd_input", channels);
   const int m_id = local("winograd_product", outputs);
 
   const size_t shared = outer.size();
-  const auto begin = [&](const char* what) {
+  const auto begin = [&] {
     Op part;
     part.label = op.label;
     part.extents = outer;
     part.group = group;
     part.group_shared = shared;
-    (void)what;
     return part;
   };
   std::vector<Index> prefix;
@@ -335,7 +233,7 @@ std::vector<Op> winograd_ops(const Op& op, const Convolution3x3& conv, int size,
   const Index place = row_in_block * Dim(tile_columns) + column;
 
   // Input transform.
-  Op first = begin("input");
+  Op first = begin();
   first.extents.insert(first.extents.end(), {rows, tile_columns, channels});
   first.outputs = first.extents.size();
   Grid d;
@@ -356,20 +254,20 @@ std::vector<Op> winograd_ops(const Op& op, const Convolution3x3& conv, int size,
         else
           indices.push_back(prefix[next_batch++]);
       }
-      line.push_back(Scalar::read_or(ElementType::kF32, conv.input, indices, number(0)));
+      line.push_back(Scalar::read_or(ElementType::kF32, conv.input, indices,
+                                     Scalar::literal(ElementType::kF32, 0)));
     }
     d.push_back(std::move(line));
   }
-  const Grid v = both_ways(d, [&](const std::vector<Scalar>& line) {
-    return transform_rows(t.input, t.pairs, line);
-  });
+  const Grid v =
+      both_ways(d, [&](const std::vector<Scalar>& line) { return apply(input_code, line); });
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j)
       first.writes.push_back({v_id, at({Index(i * n + j), place, last}),
                               v[static_cast<size_t>(i)][static_cast<size_t>(j)]});
 
   // Products.
-  Op second = begin("product");
+  Op second = begin();
   second.extents.insert(second.extents.end(), {n * n, rows * tile_columns, outputs, channels});
   second.outputs = second.extents.size() - 1;
   second.combiner = Combiner::kSum;
@@ -382,20 +280,18 @@ std::vector<Op> winograd_ops(const Op& op, const Convolution3x3& conv, int size,
   second.writes.push_back({m_id, at({e, p, k}), Scalar::read(ElementType::kF32, kAccumulator, {})});
 
   // Output transform, and what follows the sum.
-  Op third = begin("output");
+  Op third = begin();
   third.extents.insert(third.extents.end(), {rows, tile_columns, outputs});
   third.outputs = third.extents.size();
   Grid m;
   for (int64_t i = 0; i < n; ++i) {
     std::vector<Scalar> line;
     for (int64_t j = 0; j < n; ++j)
-      line.push_back(
-          Scalar::read(ElementType::kF32, m_id, at({Index(i * n + j), place, last})));
+      line.push_back(Scalar::read(ElementType::kF32, m_id, at({Index(i * n + j), place, last})));
     m.push_back(std::move(line));
   }
-  const Grid y = both_ways(m, [&](const std::vector<Scalar>& line) {
-    return transform_columns(t.output, t.pairs, line);
-  });
+  const Grid y =
+      both_ways(m, [&](const std::vector<Scalar>& line) { return apply(output_code, line); });
   for (int64_t i = 0; i < size; ++i)
     for (int64_t j = 0; j < size; ++j) {
       const Index result_row = tile_row * Dim(size) + Index(i);

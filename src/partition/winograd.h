@@ -17,12 +17,12 @@ namespace hone {
 // What a convolution looks like to Winograd's algorithm.
 struct Convolution3x3 {
   int input = -1, weights = -1;
-  std::vector<size_t> batch;          // output axes that only the input has
-  size_t row = 0, column = 0;         // output axes of the window's positions
-  size_t channel = 0;                 // output axis that only the weights have
-  size_t reduced = 0, tap_row = 0, tap_column = 0;  // reduction axes
+  std::vector<size_t> batch;                            // output axes that only the input has
+  size_t row = 0, column = 0;                           // output axes of the window's positions
+  size_t channel = 0;                                   // output axis that only the weights have
+  size_t reduced = 0, tap_row = 0, tap_column = 0;      // reduction axes
   size_t row_dim = 0, column_dim = 0, channel_dim = 0;  // of the input
-  int64_t row_shift = 0, column_shift = 0;          // input position = output + tap + shift
+  int64_t row_shift = 0, column_shift = 0;              // input position = output + tap + shift
 };
 
 [[nodiscard]] std::optional<Convolution3x3> as_convolution(const Op& op,

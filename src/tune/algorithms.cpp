@@ -27,8 +27,8 @@ class WinogradCost {
   }
 
   [[nodiscard]] Choice direct() const {
-    const double flops = 2 * 9 * channels_ * outputs_ * static_cast<double>(rows_ * columns_) *
-                         batch_;
+    const double flops =
+        2 * 9 * channels_ * outputs_ * static_cast<double>(rows_ * columns_) * batch_;
     const double bytes = 4 * 9 * channels_ * outputs_;
     return {std::max(flops / (peak() * 0.92), streaming(bytes)), 0, 1};
   }
@@ -43,7 +43,9 @@ class WinogradCost {
     const double flops = 2 * n * n * tiles * channels_ * outputs_;
     const double bytes = 4 * n * n * channels_ * outputs_;
     const double product =
-        std::max(flops / (peak() * 0.85), streaming(bytes) * static_cast<double>(bytes > cpu_.l2_bytes ? blocks : 1) * 0.5 + streaming(bytes) * 0.5);
+        std::max(flops / (peak() * 0.85),
+                 streaming(bytes) * static_cast<double>(bytes > cpu_.l2_bytes ? blocks : 1) * 0.5 +
+                     streaming(bytes) * 0.5);
     // Vector instructions of a tile and eight channels, measured in cycles.
     const double in = size == 4 ? 130 : 36;
     const double out = size == 4 ? 95 : 26;
@@ -77,10 +79,9 @@ class WinogradCost {
       const double bytes = 4 * n * n * tiles * (channels_ + outputs_);
       const double overflow = std::max(1.0, bytes / (static_cast<double>(cpu_.l2_bytes) * 0.8));
       const double reuse = 1 + 6 / tiles;  // of the weights
-      const double idle = options_.threads > 1 && blocks * static_cast<int64_t>(batch_) <
-                                                      options_.threads
-                              ? 1.5
-                              : 1.0;
+      const double idle =
+          options_.threads > 1 && blocks * static_cast<int64_t>(batch_) < options_.threads ? 1.5
+                                                                                           : 1.0;
       const double cost = waste * reuse * idle * (1 + 0.04 * (overflow - 1));
       if (cost < least) {
         least = cost;

@@ -27,10 +27,9 @@ Nest ordered(const Nest& nest, size_t keep, const Kernel& kernel) {
   const auto reach = [&](size_t axis) {
     int64_t best = 0;
     for (const FlatRead& read : reads) {
-      const bool constant = kernel.tensors[static_cast<size_t>(read.tensor)].role ==
-                            KernelTensor::Role::kConstant;
-      if (read.in_body && !constant)
-        best = std::max(best, magnitude(stride_of(read.at, axis)));
+      const bool constant =
+          kernel.tensors[static_cast<size_t>(read.tensor)].role == KernelTensor::Role::kConstant;
+      if (read.in_body && !constant) best = std::max(best, magnitude(stride_of(read.at, axis)));
     }
     return best;
   };
@@ -242,8 +241,7 @@ class NestChooser {
       if (constant) schedule.pack.push_back(read.tensor);
       if (constant || by_rows || schedule.row_axis < 0 || !alone_) continue;
       const int64_t rows = nest_.extents[static_cast<size_t>(schedule.row_axis)];
-      const int64_t bytes =
-          reduction_points() * nest_.extents[static_cast<size_t>(vector)] * 4;
+      const int64_t bytes = reduction_points() * nest_.extents[static_cast<size_t>(vector)] * 4;
       if (rows >= 12 && reduction_points() >= 8 && bytes <= (4 << 20))
         schedule.pack.push_back(read.tensor);
     }
@@ -275,12 +273,13 @@ class NestChooser {
       for (int r = 1; r <= 14; ++r) {
         if (r * v + v + 1 > registers || r > rows) continue;
         const auto tile_columns = static_cast<int64_t>(v) * schedule.lanes;
-        if (v > 1 && tile_columns > (columns + schedule.lanes - 1) / schedule.lanes * schedule.lanes)
+        if (v > 1 &&
+            tile_columns > (columns + schedule.lanes - 1) / schedule.lanes * schedule.lanes)
           continue;
         const auto cost_rows = [&](int tile_vectors) {
           const auto cost = [&](int64_t count) {
-            const double step = step_cycles(static_cast<int>(count), tile_vectors,
-                                            uniform + moving * tile_vectors);
+            const double step =
+                step_cycles(static_cast<int>(count), tile_vectors, uniform + moving * tile_vectors);
             return step * static_cast<double>(steps) + 12.0 +
                    2.0 * static_cast<double>(count) * tile_vectors;
           };
@@ -317,11 +316,12 @@ class NestChooser {
 
     const int64_t tile = static_cast<int64_t>(schedule.lanes) * schedule.vectors;
     // Weights that come from beyond the second level.
-    schedule.prefetch = !schedule.pack.empty() && !runtime_pack &&
-                        steps * columns * 4 > cpu_.l2_bytes && rows >= 2;
+    schedule.prefetch =
+        !schedule.pack.empty() && !runtime_pack && steps * columns * 4 > cpu_.l2_bytes && rows >= 2;
     int64_t block_steps = steps;
     if (can_block_reduction() &&
-        stride_of(nest_.stores[0].at, static_cast<size_t>(schedule.vector_axis)) == 1 && rows >= 16 * schedule.rows && columns >= 2 * tile &&
+        stride_of(nest_.stores[0].at, static_cast<size_t>(schedule.vector_axis)) == 1 &&
+        rows >= 16 * schedule.rows && columns >= 2 * tile &&
         steps * tile * 4 > cpu_.l1_bytes * 3 / 4) {
       const int64_t outermost = nest_.extents[nest_.outputs];
       const int64_t inner = steps / outermost;
@@ -343,8 +343,8 @@ class NestChooser {
       int64_t block = std::clamp<int64_t>(fits, 4, rows > 192 ? 96 : 192) / schedule.rows;
       block = std::max<int64_t>(block, 2) * schedule.rows;
       // Enough tasks for all threads, where there is enough work.
-      const double work = static_cast<double>(rows) * static_cast<double>(columns) *
-                          static_cast<double>(steps);
+      const double work =
+          static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(steps);
       if (options_.threads > 1 && work > 1e5) {
         const int64_t wanted = (4 * options_.threads + outer - 1) / outer;
         const int64_t share = (rows + wanted - 1) / wanted;

@@ -23,8 +23,7 @@ Result<std::vector<Buffer>> run_native(const Model& model, std::span<const Buffe
   std::vector<void*> out;
   for (int64_t i = 0; i < program.output_count; ++i) {
     const auto dims = dims_of(program.outputs[i]);
-    outputs.push_back(
-        Buffer::allocate(element_of(program.outputs[i]), {dims.begin(), dims.end()}));
+    outputs.push_back(Buffer::allocate(element_of(program.outputs[i]), {dims.begin(), dims.end()}));
     out.push_back(outputs.back().mutable_data());
   }
   hone_context* context = hone_context_create(&program, 1);

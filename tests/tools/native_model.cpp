@@ -60,8 +60,7 @@ int run(const std::string& path, int threads, const std::set<std::string>& stage
   std::vector<void*> out;
   for (int64_t i = 0; i < program.output_count; ++i) {
     const auto dims = dims_of(program.outputs[i]);
-    outputs.push_back(
-        Buffer::allocate(element_of(program.outputs[i]), {dims.begin(), dims.end()}));
+    outputs.push_back(Buffer::allocate(element_of(program.outputs[i]), {dims.begin(), dims.end()}));
     out.push_back(outputs.back().mutable_data());
   }
   hone_context* context = hone_context_create(&program, threads);

@@ -1,12 +1,13 @@
 // node_cases [REGEX] [-q] [-n]: runs ONNX's node cases whose names match, and says how each went;
 // -n: natively.
 #include "helpers/node_cases.h"
-#include "helpers/native_engine.h"
 
 #include <cstring>
 #include <iostream>
 #include <map>
 #include <regex>
+
+#include "helpers/native_engine.h"
 
 int main(int argc, char** argv) {
   using hone::test::CaseResult;
@@ -27,13 +28,16 @@ int main(int argc, char** argv) {
     if (std::regex_search(name, filter)) names.push_back(name);
   const hone::OperatorTable table = hone::OperatorTable::standard();
   std::map<CaseResult::Kind, int> counts;
-  hone::test::run_cases(names, table, [&](const CaseResult& result) {
-    ++counts[result.kind];
-    if (quiet && result.kind == CaseResult::Kind::kPass) return;
-    std::cout << word_of(result.kind) << ' ' << result.name;
-    if (!result.detail.empty()) std::cout << ": " << result.detail;
-    std::cout << std::endl;
-  }, engine);
+  hone::test::run_cases(
+      names, table,
+      [&](const CaseResult& result) {
+        ++counts[result.kind];
+        if (quiet && result.kind == CaseResult::Kind::kPass) return;
+        std::cout << word_of(result.kind) << ' ' << result.name;
+        if (!result.detail.empty()) std::cout << ": " << result.detail;
+        std::cout << std::endl;
+      },
+      engine);
   int bad = 0;
   for (const auto& [kind, count] : counts) {
     std::cout << word_of(kind) << " " << count << "  ";
