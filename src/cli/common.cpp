@@ -72,10 +72,10 @@ Results<Model> load_model(const std::string& path, const OperatorTable& table,
   return import_onnx(path, table, options);
 }
 
-void ShapeOptions::add_to(CLI::App& app) {
+void ShapeOptions::add_to(CLI::App& app, const std::string& otherwise) {
   app.add_option("--shape", shapes, "Shape of an input whose dimensions are open: NAME=1,3,224,224")
       ->type_name("NAME=DIMS");
-  app.add_option("--dim", dims, "Value of a symbolic dimension: batch=8 (default 1)")
+  app.add_option("--dim", dims, "Value of a symbolic dimension: batch=8" + otherwise)
       ->type_name("NAME=N");
 }
 

@@ -50,7 +50,8 @@ struct ModelOptions {
 // --shape NAME=1,3,224,224 and --dim N=4
 struct ShapeOptions {
   std::vector<std::string> shapes, dims;
-  void add_to(CLI::App& app);
+  // `otherwise` says what a dimension is that nobody names.
+  void add_to(CLI::App& app, const std::string& otherwise = " (default 1)");
   [[nodiscard]] Result<std::map<std::string, std::vector<int64_t>>> parsed_shapes() const;
   [[nodiscard]] Result<std::map<std::string, int64_t>> parsed_dims() const;
 };

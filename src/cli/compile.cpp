@@ -8,6 +8,8 @@
 #include "cli/common.h"
 #include "driver/interface.h"
 #include "driver/library.h"
+#include "loop/text.h"
+#include "support/file.h"
 
 namespace hone::cli {
 namespace {
@@ -20,6 +22,7 @@ struct Options {
   int threads = 1;
   LibraryOptions library;
   bool no_header = false;
+  std::string dump;
 };
 
 Result<InputShapes> shapes_of(const Options& options, const Graph& graph) {
@@ -64,6 +67,23 @@ void print_result(const LibraryOptions& library, const Plan& plan, double second
   if (!library.cpu.is_host) fmt::print("  this machine cannot run it: not executed\n");
 }
 
+// What each stage of compiling makes of the model, for people.
+class Stages {
+ public:
+  std::function<void(const std::string&, const std::string&)> collect() {
+    return [this](const std::string& stage, const std::string& text) { add(stage, text); };
+  }
+  void add(const std::string& stage, const std::string& text) {
+    if (stage != last_) text_ += "=== " + stage + "\n";
+    last_ = stage;
+    text_ += text + "\n";
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string last_, text_;
+};
+
 int compile(const Options& options) {
   const Result<LibraryOptions> library = library_options(options);
   if (!library) return report(library.error());
@@ -77,8 +97,16 @@ int compile(const Options& options) {
   CompileOptions compile_options;
   compile_options.cpu = library->cpu;
   compile_options.threads = options.threads;
+  Stages stages;
+  if (!options.dump.empty()) compile_options.dump = stages.collect();
   const auto plan = plan_model(*model, *shapes, compile_options);
   if (!plan) return report(plan.error());
+  if (!options.dump.empty()) {
+    for (const loop::Function& kernel : (*plan)->kernels)
+      stages.add("loops", loop::to_text(kernel));
+    const Result<void> dumped = write_file(options.dump, stages.text());
+    if (!dumped) return report(dumped.error());
+  }
   if (const Result<void> written = write_library(**plan, *library); !written)
     return report(written.error());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -99,7 +127,8 @@ Command add_compile(CLI::App& app) {
       "neoverse-n1, ...\n\nExamples:\n"
       "  hone compile model.onnx -o model.so\n"
       "  hone compile model.onnx -o model.so --target neoverse-n1 --shape x=1,3,224,224\n"
-      "  hone compile model.onnx -o model.o --name resnet --weights model.weights\n");
+      "  hone compile model.onnx -o model.o --name resnet --weights model.weights\n"
+      "  hone compile model.onnx -o model.so --dim batch=8 --dump stages.txt\n");
   app.add_option("MODEL", options->path, "ONNX file")->required();
   app.add_option("-o,--output", options->library.output, "Library (.so) or object (.o) to write")
       ->required();
@@ -114,7 +143,11 @@ Command add_compile(CLI::App& app) {
   app.add_flag("--no-header", options->no_header, "Write no header");
   app.add_option("--weights", options->library.weights,
                  "Write the weights to this file instead of the library");
-  options->shapes.add_to(app);
+  app.add_option(
+         "--dump", options->dump,
+         "Also write the program, its kernels with their schedules, and their loops as text")
+      ->type_name("FILE");
+  options->shapes.add_to(app, "");
   options->model.add_to(app);
   return [options] { return compile(*options); };
 }

@@ -18,7 +18,8 @@ int run(int argc, char** argv) {
       "Exit codes: 0 fine; 1 models differ or a check failed; 2 wrong command line; 3 broken\n"
       "input; 4 not supported; 5 files or memory; 70 a bug in hone; 130 interrupted.\n\n"
       "Examples:\n  hone inspect model.onnx\n  hone optimize model.onnx -o fast.onnx\n"
-      "  hone check model.onnx fast.onnx\n  hone run fast.onnx --input x=x.npy --output-dir out\n");
+      "  hone check model.onnx fast.onnx\n  hone run fast.onnx --input x=x.npy --output-dir out\n"
+      "  hone bench model.onnx --threads 2\n  hone compile model.onnx -o model.so\n");
   std::vector<std::pair<CLI::App*, Command>> commands;
   const auto add = [&](const char* name, Command (*make)(CLI::App&)) {
     CLI::App* sub = app.add_subcommand(name);

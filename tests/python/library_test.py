@@ -9,9 +9,11 @@ import ctypes
 import filecmp
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 from pathlib import Path
 
@@ -202,6 +204,34 @@ class Library(unittest.TestCase):
         self.assertGreater(result["peak_gflops"], 1)
         self.assertEqual(len(result["steps"]), result["report"]["steps"])
         self.assertEqual(result["report"]["not_native"], [])
+
+    def example(self, name):
+        """The program behind `<!-- NAME -->` in the documentation, compiled where it expects to be."""
+        page = (HERE.parent.parent / "docs/c.md").read_text()
+        block = re.search(rf"<!-- {re.escape(name)} -->\n((?:    .*\n|\n(?=    ))+)", page).group(1)
+        (self.folder / name).write_text(textwrap.dedent(block))
+        return self.folder / name
+
+    def test_documentation(self):
+        value = helper.make_tensor_value_info
+        graph = helper.make_graph([helper.make_node("Exp", ["x"], ["y"])], "graph",
+                                  [value("x", TensorProto.FLOAT, ["N", 3])],
+                                  [value("y", TensorProto.FLOAT, ["N", 3])])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  self.folder / "model.onnx")
+        run(HONE, "compile", self.folder / "model.onnx", "-o", self.folder / "model.so",
+            "--shape", "x=2,3")
+        flags = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
+        run("cc", *flags, self.example("model.c"), self.folder / "model.so", "-Wl,-rpath,$ORIGIN",
+            "-lm", "-lpthread", "-o", self.folder / "program")
+        self.assertEqual(run(self.folder / "program").stdout, "y: 1\n")
+        build = Path(HONE).resolve().parent
+        if not (build / "libhone.so").exists():
+            self.skipTest("no libhone.so in this build")
+        run("cc", *flags, self.example("libhone.c"), f"-I{HERE.parent.parent / 'include'}", f"-L{build}",
+            "-lhone", f"-Wl,-rpath,{build}", "-o", self.folder / "program")
+        ran = subprocess.run([self.folder / "program"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((ran.stdout, ran.returncode), ("y: 1\n", 0))
 
     def test_refuses_bad_requests(self):
         nowhere = self.folder / "none" / "network.so"

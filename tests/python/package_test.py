@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """The Python package as users see it. Needs hone on PYTHONPATH."""
 
+import contextlib
+import io
 import os
+import re
 import tempfile
+import textwrap
 import threading
 import unittest
+from pathlib import Path
 
 import hone
 import numpy as np
@@ -177,6 +182,19 @@ class Package(unittest.TestCase):
         self.assertEqual(profile["runs"], 3)
         self.assertGreater(profile["seconds"], 0)
         self.assertGreater(len(profile["steps"]), 0)
+
+    def test_documentation(self):
+        page = (Path(__file__).resolve().parents[2] / "docs/python.md").read_text()
+        blocks = re.findall(r"<!-- python -->\n((?:    .*\n|\n(?=    ))+)", page)
+        self.assertGreaterEqual(len(blocks), 4)
+        printed = io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), \
+                contextlib.redirect_stdout(printed):
+            onnx.save(model_of(), "model.onnx")
+            names = {}
+            for block in blocks:
+                exec(textwrap.dedent(block), names)
+        self.assertIn("input 'x': is f64[4, 3], but the model expects f32[N, 3]", printed.getvalue())
 
 
 if __name__ == "__main__":

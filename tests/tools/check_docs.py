@@ -3,9 +3,9 @@
 
     check_docs.py --hone PROGRAM
 
-Blocks behind `<!-- dump -->` and `<!-- ops NAME -->` must occur, line by line, in the output of
-`hone optimize --dump` on the model that the page describes, and of `hone ops NAME`. The unit tests look
-at blocks behind `<!-- loop -->`.
+Blocks behind `<!-- dump -->`, `<!-- compile -->` and `<!-- ops NAME -->` must occur, line by line, in the
+output of `hone optimize --dump` and of `hone compile --dump` on the model that the page describes, and of
+`hone ops NAME`. The unit tests look at blocks behind `<!-- loop -->`.
 """
 
 import argparse
@@ -44,8 +44,13 @@ def tiny_model() -> onnx.ModelProto:
 
 
 def output_of(hone: Path, what: str, work: Path) -> str:
+    onnx.save(tiny_model(), work / "tiny.onnx")
+    if what == "compile":
+        subprocess.run([hone, "compile", work / "tiny.onnx", "-o", work / "tiny.so", "--dim", "N=2",
+                        "--target", "x86-64-v3", "--dump", work / "stages.txt"],
+                       check=True, capture_output=True)
+        return (work / "stages.txt").read_text()
     if what == "dump":
-        onnx.save(tiny_model(), work / "tiny.onnx")
         subprocess.run([hone, "optimize", work / "tiny.onnx", "-o", work / "out.onnx", "--dump",
                         work / "out.txt"], check=True, capture_output=True)
         return (work / "out.txt").read_text()
