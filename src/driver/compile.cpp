@@ -11,6 +11,7 @@
 #include "graph/interpreter.h"
 #include "ops/onnx_types.h"
 #include "partition/fuse.h"
+#include "support/check.h"
 
 namespace hone {
 namespace {
@@ -173,6 +174,9 @@ Result<std::shared_ptr<Plan>> plan_model(const Model& model, const InputShapes& 
     return make_plan(*std::move(program), *std::move(graph), options);
   } catch (const Failure& failure) {
     return std::unexpected(failure.error);
+  } catch (const InternalError& error) {
+    return fail(ErrorKind::kUnsupported, "native code", error.what(),
+                "this is an error of hone: please report it");
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include <nlohmann/json.hpp>
+
 #include "driver/compile.h"
 #include "driver/reference_program.h"
 #include "machine/cpu.h"
@@ -29,6 +31,20 @@ Result<std::vector<int64_t>> dims_of_text(const std::string& key, const std::str
   return dims;
 }
 
+// What cannot be compiled (shapes that only a run knows, strings) runs on the reference engine, and
+// the report says so.
+Result<Compiled> compile_or_interpret(const Model& model, const InputShapes& shapes,
+                                      const CompileOptions& options) {
+  Result<Compiled> native = compile_native(model, shapes, options);
+  if (native || native.error().kind != ErrorKind::kUnsupported) return native;
+  Result<Compiled> reference = compile_reference(model, shapes);
+  if (!reference) return native;
+  const nlohmann::json report = {{"engine", "reference"},
+                                 {"not_native", {native.error().to_string()}}};
+  reference->report = report.dump();
+  return reference;
+}
+
 Result<Compiler> compiler_of(const OpenOptions& options) {
   if (options.engine == "reference") return Compiler(compile_reference);
   if (options.engine == "native") {
@@ -38,17 +54,7 @@ Result<Compiler> compiler_of(const OpenOptions& options) {
     compile.cpu = *cpu;
     compile.threads = options.session.threads;
     return Compiler([compile](const Model& model, const InputShapes& shapes) {
-      return compile_native(model, shapes, compile);
-    });
-  }
-  if (options.engine == "native") {
-    Result<Cpu> cpu = cpu_named(options.target);
-    if (!cpu) return std::unexpected(std::move(cpu.error()));
-    CompileOptions compile;
-    compile.cpu = *std::move(cpu);
-    compile.threads = options.session.threads;
-    return Compiler([compile](const Model& model, const InputShapes& shapes) {
-      return compile_native(model, shapes, compile);
+      return compile_or_interpret(model, shapes, compile);
     });
   }
   return fail(ErrorKind::kInvalid, "engine", "there is no engine '" + options.engine + "'",

@@ -351,6 +351,13 @@ class NestChooser {
         const int64_t least = std::max<int64_t>(1, share / schedule.rows) * schedule.rows;
         if (least < block && rows * columns > 0) block = least;
       }
+      // As many blocks for each thread.
+      int64_t count = (rows + block - 1) / block;
+      if (count > 1 && outer % options_.threads != 0) {
+        count = (count + options_.threads - 1) / options_.threads * options_.threads;
+        const int64_t tiles = (rows + schedule.rows - 1) / schedule.rows;
+        block = std::max<int64_t>(1, (tiles + count - 1) / count) * schedule.rows;
+      }
       if (block < rows) schedule.m_block = block;
     }
     const int64_t row_blocks =
@@ -358,7 +365,7 @@ class NestChooser {
     if (outer * row_blocks < 4 * options_.threads && options_.threads > 1 && !runtime_pack) {
       const int64_t wanted = (4 * options_.threads + outer * row_blocks - 1) / (outer * row_blocks);
       const int64_t tiles = (columns + tile - 1) / tile;
-      if (tiles > 1) schedule.n_block = std::max<int64_t>(1, tiles / wanted) * tile;
+      if (tiles > 1) schedule.n_block = std::max<int64_t>(1, (tiles + wanted - 1) / wanted) * tile;
     }
   }
 
