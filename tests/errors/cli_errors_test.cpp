@@ -431,7 +431,8 @@ TEST_F(CliErrors, SameAnswers) {
 // --- help
 
 TEST_F(CliErrors, HelpOfEveryCommandShowsExamples) {
-  for (const std::string command : {"inspect", "optimize", "run", "check", "compile", "bench", "ops"}) {
+  for (const std::string command :
+       {"inspect", "optimize", "run", "check", "compile", "bench", "ops"}) {
     const Ran ran = box.hone({command, "--help"});
     EXPECT_EQ(ran.code, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr("Examples:")) << command;
@@ -444,7 +445,8 @@ TEST_F(CliErrors, HelpNamesExitCodes) {
   const Ran ran = box.hone({"--help"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("Exit codes:"));
-  for (const std::string command : {"inspect", "optimize", "run", "check", "compile", "bench", "ops"})
+  for (const std::string command :
+       {"inspect", "optimize", "run", "check", "compile", "bench", "ops"})
     EXPECT_THAT(ran.out, HasSubstr(command));
 }
 

@@ -205,8 +205,7 @@ std::string difference(const Buffer& expected, const Buffer& actual, double rtol
   return is_float(expected.type()) ? float_difference(a, b, rtol, atol) : exact_difference(a, b);
 }
 
-CaseResult run_case(const std::string& name, const OperatorTable& table,
-                    const CaseEngine& engine) {
+CaseResult run_case(const std::string& name, const OperatorTable& table, const CaseEngine& engine) {
   const fs::path folder = fs::path(cases_folder()) / name;
   double rtol = 1e-3, atol = 1e-7;
   std::ifstream(folder / "tolerance.txt") >> rtol >> atol;

@@ -36,8 +36,7 @@ using CaseEngine =
 
 // Runs cases in child processes, so that a crash costs one case. Results in order of `names`.
 void run_cases(const std::vector<std::string>& names, const OperatorTable& table,
-               const std::function<void(const CaseResult&)>& report,
-               const CaseEngine& engine = {});
+               const std::function<void(const CaseResult&)>& report, const CaseEngine& engine = {});
 
 // Empty when they agree: types and shapes exactly, floats within atol + rtol * |expected|, NaN
 // equals NaN, all else exactly.
