@@ -22,7 +22,7 @@ demo: bootstrap build/release/build.ninja
 
 # Everything a change must pass: fuzz targets for a bounded time, then all tests.
 test: build build/fuzz/build.ninja
-	cmake --build build/fuzz
+	cmake --build build/fuzz --target fuzz_targets
 	HONE_FUZZ_RUNS=$(FUZZ_RUNS) tools/fuzz_smoke $(FUZZ_SECONDS)
 	ctest --test-dir build/release -L 'fast|slow' -j $(jobs) --output-on-failure
 
@@ -50,7 +50,7 @@ bench-peers: build
 	bench/peers/run
 
 fuzz: bootstrap build/fuzz/build.ninja
-	cmake --build build/fuzz
+	cmake --build build/fuzz --target fuzz_targets
 	tools/fuzz_smoke 300
 
 format:
