@@ -273,6 +273,29 @@ Expr Values::shared(Expr value, loop::Block& before) {
   return variable;
 }
 
+// Shuffled lanes of a whole aligned vector: neighbouring steps of a loop share one load. A vector
+// that is aligned in a buffer of whole vectors lies inside of it if any of its elements does.
+Expr Values::align(Lanes& lanes, const Place& place, const loop::BufferDecl& buffer,
+                   const Expr& where) {
+  const int64_t width = place.lanes;
+  if (buffer.size % width != 0 || !lanes.first.offset().is_const()) return where;
+  int64_t rest = lanes.first.offset().value();
+  for (const IndexTerm& term : lanes.first.terms()) {
+    if (!term.coefficient.is_const()) return where;
+    const int64_t factor = term.coefficient.value();
+    if (factor % width == 0) continue;
+    if (term.atom->kind != IndexAtom::Kind::kAxis || term.atom->axis.value < 0) return where;
+    const Expr& at = place.axes[static_cast<size_t>(term.atom->axis.value)];
+    if (!at.is_integer()) return where;
+    rest += factor * at->integer;
+  }
+  rest = floor_mod(rest, width);
+  if (std::ranges::max(lanes.pattern) + rest >= width) return where;
+  for (int& lane : lanes.pattern) lane += static_cast<int>(rest);
+  whole_ = true;
+  return where - Expr(rest);
+}
+
 Expr Values::load(int tensor, const Index& at, const Place& place, loop::Block& before,
                   const Expr& mask) {
   const loop::BufferId buffer = tensors_[static_cast<size_t>(tensor)];
@@ -282,7 +305,7 @@ Expr Values::load(int tensor, const Index& at, const Place& place, loop::Block& 
     mask_ = outer_mask;
     return result;
   };
-  const Lanes lanes = lanes_of(at, place);
+  Lanes lanes = lanes_of(at, place);
   Expr loaded;
   if (lanes.kind == Lanes::Kind::kGathered ||
       (mask.valid() && mask.type().lanes > 1 &&
@@ -296,8 +319,10 @@ Expr Values::load(int tensor, const Index& at, const Place& place, loop::Block& 
   } else {
     Expr where = address(lanes.first, Place{place.axes, place.steps, -1, 1, false});
     const bool shuffled = lanes.kind == Lanes::Kind::kShuffled;
+    if (shuffled && !mask.valid()) where = align(lanes, place, function_.buffer(buffer), where);
     const bool contiguous = shuffled || lanes.stride == 1;
-    const int width = shuffled ? std::ranges::max(lanes.pattern) + 1 : place.lanes;
+    const bool whole = std::exchange(whole_, false);
+    const int width = shuffled && !whole ? std::ranges::max(lanes.pattern) + 1 : place.lanes;
     if (mask.valid() && contiguous)
       loaded = Expr::load(element, buffer, where, width, 1, Expr::broadcast(mask, width));
     else {

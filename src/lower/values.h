@@ -86,11 +86,14 @@ class Values {
   loop::Function& function_;
   const std::vector<loop::BufferId>& tensors_;
   const std::vector<loop::BufferId>& tables_;
+  loop::Expr align(Lanes& lanes, const Place& place, const loop::BufferDecl& buffer,
+                   const loop::Expr& where);
   loop::Expr address(const Index& index, const Place& place);
 
   loop::Expr accumulator_;
   loop::Expr mask_;
   bool sharing_ = true;
+  bool whole_ = false;  // the last `align` found a whole vector
   bool share_values_ = false;
   std::map<const ScalarNode*, loop::Expr> computed_, fixed_values_;
   loop::Block* hoisted_ = nullptr;

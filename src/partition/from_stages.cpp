@@ -76,7 +76,6 @@ void Flattener::add_updates(const Stage& stage, const Substitution& how, int res
   Op::Write write;
   write.tensor = result;
   Scalar inside = Scalar::literal(ElementType::kBool, 1);
-  std::vector<Index> safe;
   for (size_t i = 0; i < stage.target.size(); ++i) {
     const Index target = substitute(stage.target[i], shift);
     const int64_t extent = at(result).dims[i];

@@ -19,7 +19,6 @@ class StorageChooser {
   struct Halo {
     std::vector<int64_t> before, after;
     std::optional<Literal> around;
-    bool refused = false;
   };
 
   // Flat place of an access as offset and a stride per axis of the op; none if it is not that.
