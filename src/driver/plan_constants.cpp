@@ -1,4 +1,5 @@
 // Constants that kernels read: tensors as they are or packed, and tables.
+#include <algorithm>
 #include <cstring>
 
 #include "driver/planner.h"
@@ -17,20 +18,21 @@ int Planner::constant(const std::string& key, const Buffer& data) {
 }
 
 Buffer Planner::pack(const PackedConstant& packed, const Buffer& source) {
-  std::vector<int64_t> order;
-  packed.order(order);
   Buffer result = Buffer::allocate(source.type(), {packed.elements});
   const size_t size = size_of(source.type());
   std::byte* to = result.mutable_data();
   const std::byte* from = source.data();
-  if (size == 4) {
-    for (size_t i = 0; i < order.size(); ++i)
-      if (order[i] >= 0) std::memcpy(to + i * 4, from + order[i] * 4, 4);
-    return result;
+  // Piece by piece: the order of all elements would take more memory than they do.
+  constexpr int64_t kPiece = 1 << 16;
+  std::vector<int64_t> order;
+  for (int64_t first = 0; first < packed.elements; first += kPiece) {
+    order.resize(static_cast<size_t>(std::min(kPiece, packed.elements - first)));
+    packed.order(first, order);
+    for (const int64_t element : order) {
+      if (element >= 0) std::memcpy(to, from + static_cast<size_t>(element) * size, size);
+      to += size;
+    }
   }
-  for (size_t i = 0; i < order.size(); ++i)
-    if (order[i] >= 0)
-      std::memcpy(to + i * size, from + static_cast<size_t>(order[i]) * size, size);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "loop/ir.h"
@@ -15,8 +16,8 @@ namespace hone {
 struct PackedConstant {
   int tensor;  // of the kernel
   int64_t elements;
-  // source[i] is the element of the unpacked buffer that comes i-th; -1: zero.
-  std::function<void(std::vector<int64_t>& source)> order;
+  // source[i] is the element of the unpacked buffer that comes (first + i)-th; -1: zero.
+  std::function<void(int64_t first, std::span<int64_t> source)> order;
 };
 
 struct Lowered {

@@ -123,8 +123,9 @@ Packing packing_of(const PreparedNest& prepared, const Index& read, bool with_ou
 }
 
 // Source element of each packed one; elements of the last tile beyond the axis are zero.
-std::function<void(std::vector<int64_t>&)> order_of(const PreparedNest& prepared,
-                                                    const Packing& packing, const Index& read) {
+std::function<void(int64_t, std::span<int64_t>)> order_of(const PreparedNest& prepared,
+                                                          const Packing& packing,
+                                                          const Index& read) {
   const int64_t tile = static_cast<int64_t>(prepared.schedule.lanes) * prepared.schedule.vectors;
   std::vector<int64_t> strides;
   for (const int axis : packing.axes) {
@@ -135,9 +136,10 @@ std::function<void(std::vector<int64_t>&)> order_of(const PreparedNest& prepared
   const int tile_axis = prepared.tile_axis;
   const int vector = prepared.schedule.vector_axis;
   const int64_t extent = prepared.vector_extent;
-  return [=](std::vector<int64_t>& source) {
-    source.resize(static_cast<size_t>(packing.elements));
+  return [=](int64_t first, std::span<int64_t> source) {
     std::vector<int64_t> at(packing.axes.size(), 0);
+    for (size_t i = at.size(); i-- > 0; first /= packing.extents[i])
+      at[i] = first % packing.extents[i];
     for (int64_t& element : source) {
       int64_t place = offset;
       int64_t n = 0;

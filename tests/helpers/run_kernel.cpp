@@ -20,7 +20,8 @@ std::vector<float> operand(int tensor, int64_t elements) {
 
 std::vector<float> packed(const std::vector<float>& values, const PackedConstant& how) {
   std::vector<int64_t> order;
-  how.order(order);
+  order.resize(static_cast<size_t>(how.elements));
+  how.order(0, order);
   EXPECT_EQ(static_cast<int64_t>(order.size()), how.elements);
   std::vector<float> result;
   for (const int64_t place : order)
