@@ -25,7 +25,8 @@ double flops_of(const Op& op) {
     if (i < op.outputs) results *= static_cast<double>(op.extents[i]);
   }
   double total = op.reduces() ? points * (1 + flops_of(op.body)) : 0;
-  for (const Op::Write& write : op.writes) total += results * flops_of(write.value);
+  for (const Op::Write& write : op.writes)
+    total += results * (flops_of(write.value) + flops_of(write.inner));
   return total;
 }
 

@@ -18,6 +18,11 @@ bool Fuser::fold(const Op& op) {
   if (!op.is_plain() || op.serial || op.writes.size() != 1 || !op.steps.empty()) return false;
   const int result = op.writes[0].tensor;
   if (is_pinned(result) || !is_identity(op.writes[0].at, op.outputs)) return false;
+  // What a scatter starts from is not constant: updates follow.
+  const auto writes = [&](const Op& other) {
+    return &other != &op && std::ranges::count(written_by(other), result) > 0;
+  };
+  if (std::ranges::any_of(ops_, writes)) return false;
   const std::vector<int> reads = read_by(op);
   int64_t bytes = 0;
   for (const int id : reads) {

@@ -33,10 +33,10 @@ bool Fuser::may_extend(const Op& reduction, const Op& map,
   const std::vector<int> reads = read_by(map);
   if (std::ranges::find(reads, write.tensor) == reads.end()) return false;
   if (size_of_scalar(write.value) + size_of_scalar(map.writes[0].value) > 150) return false;
-  return !axes_between(reduction, map).empty() || map.outputs == 0;
+  return axes_between(reduction, map).has_value();
 }
 
-std::vector<Index> Fuser::axes_between(const Op& reduction, const Op& map) {
+std::optional<std::vector<Index>> Fuser::axes_between(const Op& reduction, const Op& map) {
   const Op::Write& write = reduction.writes[0];
   std::vector<Index> axes(map.outputs, Index(0));
   std::vector<bool> found(map.outputs, false);
@@ -52,23 +52,23 @@ std::vector<Index> Fuser::axes_between(const Op& reduction, const Op& map) {
       same = same && std::ranges::equal(at, node.indices);
     first = false;
   });
-  if (!same) return {};
+  if (!same) return std::nullopt;
   for (size_t d = 0; d < at.size(); ++d) {
     const int64_t extent = tensor(write.tensor).dims[d];
     const AxisId* outer = write.at[d].as_axis();
     const AxisId* axis = at[d].as_axis();
     if (axis == nullptr || axis->value < 0) {
       if (extent == 1) continue;
-      return {};
+      return std::nullopt;
     }
     const auto number = static_cast<size_t>(axis->value);
-    if (found[number] || map.extents[number] != extent) return {};
-    if (outer == nullptr) return {};
+    if (found[number] || map.extents[number] != extent) return std::nullopt;
+    if (outer == nullptr) return std::nullopt;
     axes[number] = *outer;
     found[number] = true;
   }
   for (size_t i = 0; i < map.outputs; ++i)
-    if (!found[i] && map.extents[i] != 1) return {};
+    if (!found[i] && map.extents[i] != 1) return std::nullopt;
   return axes;
 }
 
@@ -76,7 +76,7 @@ void Fuser::extend(size_t r, size_t e) {
   Op joined = std::move(ops_[r]);
   Op& map = ops_[e];
   const Op::Write inner = joined.writes[0];
-  const std::vector<Index> axes = axes_between(joined, map);
+  const std::vector<Index> axes = *axes_between(joined, map);
   Substitution how;
   how.axis = [&](AxisId axis) {
     return axis.value < 0 ? Index(axis) : axes[static_cast<size_t>(axis.value)];

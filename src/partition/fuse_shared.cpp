@@ -19,9 +19,9 @@ void Fuser::share_expensive() {
 bool Fuser::share(size_t r, size_t m) {
   const Op& reduction = ops_[r];
   const Op& map = ops_[m];
+  if (reduction.writes.size() != 1 || reduction.steps != map.steps) return false;
   const std::vector<int> reads = read_by(map);
   if (std::ranges::find(reads, reduction.writes[0].tensor) == reads.end()) return false;
-  if (reduction.writes.size() != 1 || reduction.steps != map.steps) return false;
   const std::optional<std::vector<Index>> axes = axes_in_map(reduction, map);
   if (!axes) return false;
   Substitution how;
@@ -64,7 +64,7 @@ std::optional<std::vector<Index>> Fuser::axes_in_map(const Op& reduction, const 
     const AxisId* inner = write[d].as_axis();
     const AxisId* outer = at[d].as_axis();
     if (inner == nullptr) continue;
-    if (outer == nullptr) {
+    if (outer == nullptr || outer->value < 0) {
       if (reduction.extents[static_cast<size_t>(inner->value)] != 1) return std::nullopt;
       continue;
     }

@@ -60,8 +60,8 @@ class Fuser {
   bool fuse_epilogues();
   bool may_extend(const Op& reduction, const Op& map,
                   const std::vector<std::vector<size_t>>& users);
-  // For each axis of the map, what it is in the reduction; empty where they do not correspond.
-  std::vector<Index> axes_between(const Op& reduction, const Op& map);
+  // For each axis of the map, what it is in the reduction; none where they do not correspond.
+  std::optional<std::vector<Index>> axes_between(const Op& reduction, const Op& map);
   void extend(size_t r, size_t e);
   static void join_labels_after(const Op& from, Op& to);
 

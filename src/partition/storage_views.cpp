@@ -1,4 +1,5 @@
 // Copies that need not run: their source or their result becomes a view of the other.
+#include <algorithm>
 #include <set>
 
 #include "partition/storage_chooser.h"
@@ -63,6 +64,9 @@ void StorageChooser::write_in_place(size_t i) {
   const int to = op.writes[0].tensor;
   if (tensor(from).type != tensor(to).type) return;
   if (fixed_.contains(from) || !is_own(from) || produced_by_copy(from)) return;
+  // Updates of the copy must not reach its source.
+  for (const Op& other : program_.ops)
+    if (other.serial && std::ranges::count(written_by(other), to) > 0) return;
   if (forward(op)) return;
   const auto place = linear(op, view(to), op.writes[0].at);
   if (!place) return;

@@ -256,5 +256,53 @@ TEST(NativeNet, EqualLayersShareAKernel) {
   EXPECT_THAT(plan->host_notes, SizeIs(0));
 }
 
+// What a scatter starts from is a constant, or read by others as well: its updates change neither.
+TEST(NativeNet, ScatterChangesOnlyItsResult) {
+  for (const bool constant : {true, false}) {
+    Net net(18);
+    const ValueId x = net.input("x", {4, 6});
+    const ValueId base = constant ? net.weights({4, 6}) : net.op("Exp", {x});
+    const ValueId rows = net.op("Unsqueeze", {net.integers({1, 1, 3}), net.integers({1})});
+    const ValueId updates = net.op("Slice", {x, net.integers({0}), net.integers({3})});
+    const ValueId y =
+        net.op("ScatterND", {base, rows, updates}, {{"reduction", std::string("add")}});
+    const Model model = net.finish({net.op("Exp", {y}), net.op("Neg", {base})});
+    expect_right_everywhere(model);
+    const Result<Compiled> compiled = compile_native(model, {{"x", {4, 6}}}, {});
+    ASSERT_TRUE(compiled) << compiled.error().to_string();
+    hone_context* context = hone_context_create(compiled->program, 1);
+    const std::vector<Buffer> inputs = seeded_inputs(model);
+    const void* in[] = {inputs[0].data()};
+    std::vector<std::vector<float>> results;
+    for (int run = 0; run < 2; ++run) {
+      std::vector<float> first(24);
+      std::vector<float> second(24);
+      void* out[] = {first.data(), second.data()};
+      EXPECT_EQ(hone_context_run(context, in, out), nullptr);
+      first.insert(first.end(), second.begin(), second.end());
+      results.push_back(std::move(first));
+    }
+    hone_context_destroy(context);
+    EXPECT_EQ(results[0], results[1]) << "constant " << constant;
+  }
+}
+
+// Each value is used twice: as a tree the last one has 2^24 leaves.
+TEST(NativeNet, ValuesThatAreUsedTwiceManyTimes) {
+  Net net;
+  ValueId value = net.op("Tanh", {net.input("x", {3, 20})});
+  for (int i = 0; i < 24; ++i) value = net.op("Mul", {value, net.op("Cos", {value})});
+  expect_right_natively(net.finish({value}), 1e-4);
+}
+
+// A gather from a tensor without elements reads nothing.
+TEST(NativeNet, EmptyTensors) {
+  Net net;
+  const ValueId x = net.input("x", {2, 0, 3});
+  const ValueId y =
+      net.op("Concat", {net.op("Exp", {x}), net.input("z", {2, 2, 3})}, {{"axis", int64_t{1}}});
+  expect_right_everywhere(net.finish({y, net.op("ReduceSum", {x}, {{"keepdims", int64_t{0}}})}));
+}
+
 }  // namespace
 }  // namespace hone::testing
